@@ -154,7 +154,7 @@ class VirtualClock:
         return ZERO if left is not None and left < ZERO else left
 
     def _pass(self, duration: timedelta) -> None:
-        """Move both clocks and let go whose time has come."""
+        """Move both clocks and wake the tasks whose instant has come."""
         self._elapse(duration)
         for alarms, now in ((self._deadlines, self._wall), (self._sleepers, self._elapsed)):
             while alarms and alarms[0][0] <= now:
@@ -166,7 +166,7 @@ class VirtualClock:
         self._monotonic = (self._elapsed - _ORIGIN) / SECOND
 
     async def _settle(self) -> None:
-        """Give everybody turns until nothing is ready to go on and no ledger is at work."""
+        """Give all tasks turns until none is ready to run and no ledger is at work."""
         loop = asyncio.get_running_loop()
         ready = getattr(loop, "_ready", None)  # private to asyncio's own loop; others get a fixed number of turns
         for turn in range(_PATIENCE):

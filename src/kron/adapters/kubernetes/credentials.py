@@ -36,7 +36,7 @@ class Credential(Protocol):
         """Return a proof that is valid now, or raise CredentialError."""
 
     def invalidate(self) -> None:
-        """Hear that the last proof was not accepted: the next one must not come from memory."""
+        """Note that the last credential was refused: the next one must not come from memory."""
 
 
 class StaticCredential:
@@ -63,7 +63,7 @@ class TokenFileCredential:
         self._token = ""
 
     async def authenticate(self) -> RequestAuth:
-        """Return what the file says now."""
+        """Return the present content of the file."""
         try:
             found = self._path.stat()
             mark = (found.st_ino, found.st_mtime_ns, found.st_size)
@@ -84,7 +84,7 @@ class TokenFileCredential:
 _PATIENCE = 60.0  # seconds that the program may take: it may ask a service on another continent
 _LONGEST = 200  # characters of what the program complains about
 _SECRET = re.compile(r"[^\s\"',:{}\[\]]{4,}")  # what a word of its answer may be
-_AHEAD = 30.0  # seconds before its end in which a proof is no longer used: a request and skew fit into it
+_AHEAD = 30.0  # seconds before its end in which a credential is no longer used: a request and skew fit into it
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class ExecConfig:
 
 
 class ExecCredential:
-    """Runs the program when there is no proof or the last one ends soon, and once for all who wait."""
+    """Runs the plugin when there is no credential or the last one expires soon, and once for all waiting calls."""
 
     def __init__(
         self,

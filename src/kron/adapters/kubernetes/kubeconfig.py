@@ -56,7 +56,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc] # the library has no types
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A mapping of a file, and where it stands, for the errors."""
+    """A mapping of a file, and its place in the file, for the errors."""
 
     path: Path
     field: str
@@ -90,7 +90,7 @@ class _Part:
         return self.path.parent / Path(text).expanduser()
 
     def content(self, key: str) -> bytes:
-        """Return what is written here in base64 under `key`-data, or stands in the file that `key` names."""
+        """Return the bytes that `key`-data has in base64, or those of the file that `key` names."""
         if data := self.text(f"{key}-data"):
             try:
                 return base64.b64decode(data, validate=False)

@@ -38,7 +38,7 @@ _SHARE = 20  # times as long as a look at the survivors took, which is some 20 u
 
 
 class ProcessRunner:
-    """`started` and `ended` get lists: each start is heard of once as started and then once as ended, or, if it could
+    """`started` and `ended` get lists: each start is reported once as started and then once as ended, or, if it could
     not be started, only as ended. They are called on the event loop that `open` was called on."""
 
     def __init__(
@@ -107,7 +107,7 @@ class ProcessRunner:
             self._lane(key).start(own)
 
     def is_starting(self) -> bool:
-        """Whether there are starts of which nothing has been heard yet."""
+        """Whether there are starts without a report yet."""
         return bool(self._pending)
 
     def terminate(self, run_id: str, grace: timedelta) -> None:
@@ -181,7 +181,7 @@ class ProcessRunner:
             self._finish_off(run_id)
 
     async def close(self, *, wait: bool = True) -> None:
-        """Let go of everything. What still runs goes on, its output goes on being written, and may be reattached to.
+        """Release everything. Active runs continue and write their output; a later host may reattach to them.
 
         If `wait` is set, wait for groups that are being terminated: the leader may have ended before the others.
         """
@@ -288,7 +288,7 @@ class ProcessRunner:
         self._loop.call_soon_threadsafe(self._kill_seizer, run_id)
 
     def _kill_seizer(self, run_id: str) -> None:
-        if run_id in self._active:  # what it left behind is out of reach
+        if run_id in self._active:  # its surviving descendants are out of reach
             self.kill(run_id)
             self._seized(run_id)
 

@@ -306,7 +306,7 @@ _ENDING = (_signal.SIGHUP, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM, _si
 
 
 def ignore_termination() -> None:
-    """Outlive what is meant for the host: a terminal's Ctrl-C, a service manager that signals everybody."""
+    """Ignore signals that are meant for the host: a terminal's Ctrl-C, a service manager that signals all processes."""
     for number in _ENDING:
         _signal.signal(number, _signal.SIG_IGN)
     _signal.pthread_sigmask(_signal.SIG_SETMASK, ())

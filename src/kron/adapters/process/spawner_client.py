@@ -36,7 +36,7 @@ class SpawnRequest:
     run_id: str
     command: Command
     env: tuple[tuple[str, str], ...] = ()
-    id_variable: str = RUN_ID  # of the variable that has the id, or HOOK_ID of what is beside the executions
+    id_variable: str = RUN_ID  # name of the variable with the id; HOOK_ID for a hook's command
 
     def environment(self) -> tuple[tuple[str, str], ...]:
         """Return the variables beside those that every child of its user has."""
@@ -66,7 +66,7 @@ class SpawnerReport:
 
 
 class SpawnerProcess:
-    """A process of its own; `hear` gets the news it has, `gone` is called once when it has closed its end."""
+    """A process of its own; `hear` gets its reports, `gone` is called once when it has closed its end."""
 
     def __init__(
         self, user: str, group: str, hear: Callable[[SpawnerReport], object], gone: Callable[["SpawnerProcess"], object]
@@ -85,7 +85,7 @@ class SpawnerProcess:
         self._ending = False
         self._has_gone = False
         self._has_spoken = False  # since the last look
-        self._silence = 0.0  # seconds for which a word has been owed
+        self._silence = 0.0  # seconds for which an answer has been due
         with ExitStack() as on_failure:  # descriptors may be scarce
             self._counter = _high(os.memfd_create("kron spawner", os.MFD_CLOEXEC))
             on_failure.callback(os.close, self._counter)
@@ -160,8 +160,8 @@ class SpawnerProcess:
         self._on_gone()
 
     def close(self) -> None:
-        """Hang up. It goes on reaping its children until none is left."""
-        if self._is_open:  # else it was hung up on already
+        """Close the connection. The spawner continues to reap its children until none is left."""
+        if self._is_open:  # else it was closed already
             self._loop.remove_reader(self._socket)
             self._loop.remove_writer(self._socket)
             self._socket.close()
@@ -203,7 +203,7 @@ class SpawnerProcess:
                 self.retire()
 
     def read_rest(self) -> None:
-        """Read what a dead one has said before, then what it has done since and did not say."""
+        """Read the last reports of a dead spawner, then, from its progress file, what it did not report."""
         while self._read():
             pass
         news = SpawnerReport()
@@ -219,7 +219,7 @@ class SpawnerProcess:
             self._on_gone()
 
     def _read(self) -> bytes | None:
-        """Take some of what it says; b"" if it has hung up, None if there is nothing now."""
+        """Take some of its reports; b"" if it has closed its end, None if there is nothing now."""
         try:
             data = self._socket.recv(_READ)
         except BlockingIOError:

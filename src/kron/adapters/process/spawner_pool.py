@@ -104,7 +104,7 @@ class UserSpawners:
             old.retire()
 
     def kill_stuck(self, seconds: float) -> None:
-        """Kill spawners that are stuck, so many seconds after the last look; what they had to do goes on without."""
+        """Kill spawners that hang; `seconds` have passed since the last look. Their starts are recovered."""
         for process in list(self._processes):
             if process.is_stuck(seconds):
                 process.kill()

@@ -61,7 +61,7 @@ class Syslog:
             self._refused = None
             return True
         self._refused = self._refused or time.monotonic()
-        self._until = 0.0  # who comes next in this turn would wait as long
+        self._until = 0.0  # the next line of this turn would wait as long
         return False
 
     def close(self) -> None:

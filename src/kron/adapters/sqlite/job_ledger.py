@@ -147,7 +147,7 @@ _FORGET = "DELETE FROM definition WHERE id IN (SELECT value FROM json_each(?))"
 
 
 class Pruner:
-    """Decides by the batches that come whether it is time for a round: what time it is, they tell."""
+    """Decides from the number of entries and the instants in the batches whether a round is due."""
 
     def __init__(self, retention: timedelta | None) -> None:
         self.retention = retention

@@ -41,7 +41,7 @@ _VERSION = """CREATE TABLE version (
     job INTEGER NOT NULL REFERENCES job, definition INTEGER NOT NULL REFERENCES definition,
     PRIMARY KEY (job, definition)
 ) WITHOUT ROWID"""
-# `newest`: the last nominal time with an outcome; whatever lies after it is free.
+# `newest`: the last nominal time with an outcome; periods after it have none.
 _JOB = """CREATE TABLE job (
     id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
     definition INTEGER NOT NULL REFERENCES definition, declared_at TEXT NOT NULL, served TEXT NOT NULL,
@@ -185,7 +185,7 @@ _OF_CHAIN = f"""{SELECT} WHERE run_id IN (
 
 
 def read_history_row(row: Row) -> RunRow:
-    """Return what a row of `SELECT` tells."""
+    """Return the history row that a row of `SELECT` holds."""
     name, attempts, run, end, closed = row[2], row[3], row[4:14], row[14:21], row[21:]
     if run[0] is None:
         return RunRow.of_closed(name, read_period(closed))
@@ -234,7 +234,7 @@ _RETRIES = f"SELECT {START_SQL}, retry_at FROM {ENTRY_SQL} WHERE {WAITING} ORDER
 
 
 def load_jobs(connection: sqlite3.Connection) -> JobSnapshot:
-    """Return what is remembered."""
+    """Return the records of all jobs, the definitions, the unfinished runs and the pending retries."""
     jobs = [read_job(row) for row in connection.execute(JOB_SQL)]
     retries = [PendingRetry(read_start(row[:10]), from_timestamp(row[10])) for row in connection.execute(_RETRIES)]
     return JobSnapshot(
