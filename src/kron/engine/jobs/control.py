@@ -83,7 +83,7 @@ class Trigger(Change[JobBatch, str, JobRun]):
         self._run = None if must_wait else job.manual_run(self._accepted, planner.boot_id, now)
         self._record = job.record
         if self._replaces and any(each.kind is RunKind.BOOT for each in job.unstarted_requests()):
-            self._record = job.record._replace(last_boot_id=planner.boot_id)  # it never begins, and does not come again
+            self._record = job.record._replace(last_boot_id=planner.boot_id)  # that one is not due again
         self.batch = JobBatch(
             jobs=[] if self._record is job.record else [self._record],
             begun=[] if self._run is None else [self._run.attempt],
@@ -193,7 +193,7 @@ class CloseDowntime(Change[JobBatch, None, JobRun]):
     """
 
     def __init__(self, planner: PeriodPlanner, job: JobState, found: Recovery, until: Instant) -> None:
-        """`until` is when the downtime was judged; what came later is for the first step, too."""
+        """`until` is when the downtime was judged; the first step judges later periods, too."""
         self._planner, self._job, self._found, self._until = planner, job, found, until
         served = max((each.last_effective for each in found.closed_before), default=job.record.handled_until)
         if found.runs is not None:
@@ -205,7 +205,7 @@ class CloseDowntime(Change[JobBatch, None, JobRun]):
         )
 
     def commit(self, refused: Sequence[Refusal]) -> None:
-        """Go on behind what is over; if the ledger refuses it, all of the downtime is left to the first step."""
+        """Continue after the closed periods; if the ledger refuses them, the first step judges all of the downtime."""
         planner, job, found = self._planner, self._job, self._found
         if refused:
             planner.take_refusal(refused[0], self._until)

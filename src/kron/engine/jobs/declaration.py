@@ -145,7 +145,7 @@ class JobDeclaration(Change[JobBatch, JobsApplied, JobRun]):
         return self._declared
 
     def report(self, observers: Observers[JobRun]) -> None:
-        """Report what was suspended under an old definition, which ends with it, what that closes, and who still is."""
+        """Report suspensions that end with an old definition, the periods that it closes, and jobs still suspended."""
         for identity in self._released:
             observers.report(RunObserver.on_suspended, identity, suspended=False)
         for work, record, last in self._closed:
@@ -161,7 +161,7 @@ class JobDeclaration(Change[JobBatch, JobsApplied, JobRun]):
             planner.dropped_retries += [retry.attempt.run_id for retry in planner.waiting_retries(identity)]
             return
         planner.dropped_retries += job.retry_run_ids()
-        if self._is_whole:  # else nothing is remembered of who is gone
+        if self._is_whole:  # else the jobs that are gone have no records
             planner.drop_requests(job, job.unstarted_requests(), self._declared.at)
 
     def _leave_as_it_was(self, refusal: Refusal) -> None:
@@ -246,7 +246,7 @@ class JobDeclaration(Change[JobBatch, JobsApplied, JobRun]):
         return job
 
     def _added(self, work: JobSpec, before: JobRecord | None) -> JobState:
-        """Return a job that is new, or comes back: what still runs of it is active, and who held it holds it."""
+        """Return a job that is new or declared again: its active runs and its suspension are kept."""
         planner, now = self._planner, self._declared.at
         boot = "" if before is None else before.last_boot_id
         boot = planner.boot_id if planner.is_armed else boot  # a new file is no boot of the machine

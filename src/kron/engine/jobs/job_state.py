@@ -65,7 +65,7 @@ class JobState:
         """`handled` are periods that another definition of it has handled."""
         self.work, self.record = work, record
         self.armed = record.declared_at  # since when it could run, without a break of its own
-        self.gap = Reason.DEADLINE  # what is missed in a break of its own
+        self.gap = Reason.DEADLINE  # reason of periods missed in such a break
         self.at: Instant | None = None
         self.active: dict[str, JobRun] = {}
         self.queue: tuple[PendingItem, ...] = ()
@@ -77,7 +77,7 @@ class JobState:
         self.seek(record.handled_until)
 
     def rebase(self, record: JobRecord) -> None:
-        """Have another record, which says of the coming periods what the one before said."""
+        """Take another record, under which the coming periods stay the same."""
         self.record, self.armed, self.reached = record, record.declared_at, record.handled_until
 
     def seek(self, until: Instant) -> None:

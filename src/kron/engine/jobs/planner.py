@@ -85,9 +85,9 @@ class PeriodPlanner:
             self.on_aside(identity, error)
 
     def take_refusal(self, refusal: Refusal, now: Instant) -> None:
-        """Let a job, of which nothing was committed, go on with what the ledger has of it.
+        """Continue a job, of which nothing was committed, with the records that the ledger has.
 
-        Periods that have an outcome are handled. If none of them is news, the same record would be refused for ever:
+        Periods that have an outcome are handled. If all of them were known, the same record would be refused for ever:
         the job is set aside.
         """
         job = self.jobs.get(refusal.identity)
@@ -180,7 +180,7 @@ class PeriodPlanner:
             self.reschedule(job, now)
 
     def reattach(self, run: JobRun) -> None:
-        """Take a run of an earlier life up that goes on."""
+        """Take over a run of an earlier life that is still active."""
         job = self.jobs.get(run.attempt.identity)
         if job is not None:
             job.active[run.run_id] = run
@@ -241,7 +241,7 @@ class PeriodPlanner:
         self.snapshot = stored
 
     def arm(self, now: Instant) -> None:
-        """From now on runs may start; what came before came while the host was down."""
+        """Allow runs to start from now on; earlier periods fell into the downtime of the host."""
         self._armed, self._gap = now, Reason.DOWNTIME
 
     @property

@@ -173,7 +173,7 @@ _QUIET = 1.0  # seconds between two events; without descriptors the event loop h
 
 
 class LoopErrors:
-    """The exception handler of an event loop. Of many errors in a row, the last stands for all."""
+    """The exception handler of an event loop. Of many errors in a row, only the last is reported."""
 
     def __init__(self, emitter: Emitter) -> None:
         self._emitter = emitter

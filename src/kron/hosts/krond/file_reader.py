@@ -99,7 +99,7 @@ def failed_files(findings: Iterable[Diagnostic]) -> FailedFiles:
 
 
 def fingerprints(works: Iterable[JobSpec]) -> bytes:
-    """Return by what works are known again: each by how it is written and, if that should change, by what it means."""
+    """Return the fingerprints by which jobs are recognised: of the text and, if that should change, of the meaning."""
     return b"".join(mark for work in works for mark in (_job_of(work).fingerprint, _meaning_of(work)))
 
 
@@ -143,7 +143,7 @@ def read_in_subprocess(asked: ReadRequest, *, command: Sequence[str] = _COMMAND,
             def give_up() -> None:
                 is_late.set()
                 with suppress(OSError):
-                    here.shutdown(socket.SHUT_RDWR)  # it wakes up who reads or writes, also if the process cannot end
+                    here.shutdown(socket.SHUT_RDWR)  # it wakes up reads and writes, also if the process cannot end
 
             alarm = threading.Timer(limit, give_up)
             alarm.daemon = True
@@ -178,7 +178,7 @@ def _ask(asked: ReadRequest, stream: BufferedRWPair) -> ReadResult:
 
 
 def write_result(asked: ReadRequest, to: IO[bytes]) -> None:
-    """Write what was read, in parts of which the last one is empty; what comes again is only named."""
+    """Write the result in parts, of which the last one is empty; unchanged jobs are only named."""
     snapshot = take_snapshot(asked.configs, asked.form)  # here, because a disk may not answer
     found = read_files(asked)
     pickler = pickle.Pickler(to)

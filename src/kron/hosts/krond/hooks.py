@@ -1,4 +1,4 @@
-"""HookTriggers: which hook of a job fires when. Notification: what it says, and how a command or an address gets it.
+"""HookTriggers: which hook of a job fires when. Notification: its content, as a command or an address gets it.
 
 An execution has failed when its last attempt failed, by its code, a signal, its timeout, or because it could not be
 started; also if it was to be tried again, and that was given up. One that was replaced, stopped with the host, or whose
@@ -53,7 +53,7 @@ class Ping:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """Of which job, what happened, whom to tell, and the row of its history."""
+    """The job, the event, the hook to notify, and the row of the run's history."""
 
     job: HostJob
     event: str  # failure, recovery, missed, late or ping
@@ -104,7 +104,7 @@ class HookTriggers(RunObserver[JobRun]):
         self.has_learnt = False
 
     def load_failing(self, failing: Iterable[str]) -> None:
-        """Take what an earlier life has left; what this one has seen counts more."""
+        """Take the failing jobs of an earlier life; what this life has seen counts more."""
         self._failing = {**dict.fromkeys(failing, True), **self._failing}
         self.has_learnt = True
 

@@ -11,7 +11,7 @@ from typing import TextIO
 from kron.engine.ports import Sink
 from kron.rules.events import Event, make_event
 
-_MOST = 4 << 20  # bytes that may wait: what a burst of a few thousand starts tells
+_MOST = 4 << 20  # bytes that may wait: the events of a burst of a few thousand starts
 _TOGETHER = 64 << 10  # bytes written at once: a turn of the thread for each line would cost the event loop more
 
 

@@ -185,7 +185,7 @@ class KrondPage:
             raise
 
     def beside(self, sink: Sink) -> Sink:
-        """Return a sink after which violations are counted, and open pages hear of what concerns all jobs."""
+        """Return a sink after which violations are counted, and open pages get the events that concern all jobs."""
 
         def tell(event: Event) -> None:
             sink(event)
@@ -299,6 +299,6 @@ def probe_routes(is_turning: Callable[[], bool], metrics: Callable[[], Awaitable
 
 
 def job_gauges(engine: JobEngine, now: Instant) -> JobGauges:
-    """Return what the numbers say of this moment."""
+    """Return the summary of the present moment."""
     chosen = {identity: at.timestamp() for identity, at in engine.expected_starts().items()}
     return JobGauges(len(engine.running), engine.specs(), chosen, now.timestamp())
