@@ -153,7 +153,7 @@ class CrashingLedger(FaultyLedger):
         self._appends_left, self._is_durable_first = appends, is_durable_first
 
     def restart(self) -> None:
-        """Be what the next process finds."""
+        """Work again, as the next process finds it."""
         self.is_dead, self._appends_left = False, None
 
     async def append(self, batch: TaskBatch) -> Sequence[Refusal]:

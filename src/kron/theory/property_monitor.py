@@ -18,7 +18,7 @@ class StateLabels(NamedTuple):
     discharged: tuple[int, ...]
 
     def update(self, debts: "PendingResponses", debt: "PendingResponse") -> "PendingResponses":
-        """Return what is owed from now on: what has ended no more, and what is asked for from now on as a new debt."""
+        """Return the pending responses from now on: without discharged ones, with triggered ones as new."""
         return tuple(
             None if place in self.discharged else debt if old is None and place in self.triggered else old
             for place, old in enumerate(debts)
@@ -26,7 +26,7 @@ class StateLabels(NamedTuple):
 
 
 class MonitorState:
-    """A state, the one that the last letter was read in, and what a jury says of it; each is made once."""
+    """A state, the state before the last letter, and the labels; each such object is made once."""
 
     __slots__ = ("after_next", "after_stutter", "is_clean", "labels", "previous", "state")
 
@@ -130,12 +130,12 @@ def _automaton(formulas: tuple[Formula, ...], watched: tuple[Formula, ...]) -> A
 
 
 class MonitorInstance:
-    """Where it stands, and what it is owed. A trace may have a million of them."""
+    """The state and the pending responses of one subject. A trace may have a million of them."""
 
     __slots__ = ("last_position", "lines", "name", "pending", "stand")
 
     def __init__(self, name: str, stand: MonitorState, touched: int, debts: PendingResponses) -> None:
-        """It came to where it stands at position `touched`, or earlier if it was not the last that saw something."""
+        """It entered its state at position `touched`, or earlier if it was not the last subject that read a letter."""
         self.name, self.stand, self.last_position, self.pending = name, stand, touched, debts
         self.lines: dict[str, int] = {}  # the last line of each kind of event, as far as it is not kept elsewhere
 
@@ -143,7 +143,7 @@ class MonitorInstance:
         """Return the last line of each kind of event: what explanations are made of."""
         return self.lines
 
-    def remark(self, name: str) -> str:  # noqa: ARG002  # those who know more say it
+    def remark(self, name: str) -> str:  # noqa: ARG002  # subclasses say more
         """Return how a property was violated, nothing if its sentence says it all."""
         return ""
 

@@ -61,7 +61,7 @@ class CrashRepair:
             self._take(_make(TraceEvent, (t, event, {"task": name})))
 
     def replay(self, line: TracePosition) -> None:
-        """Take a position that stands in the trace already, and hand nothing on."""
+        """Take a position that is in the trace already, and hand nothing on."""
         for event in events_of(line):
             self._see(event)
 

@@ -50,7 +50,7 @@ class JobRecorder(RunObserver[JobRun]):
         self._put(("Suspended" if suspended else "Resumed", {"identity": identity}))
 
     def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None:
-        """A period is over; of neighbours the last stands for all."""
+        """A period is over; of neighbouring periods only the last is written."""
         fields = {"identity": record.identity, "period": period_id(record.last)}
         self._put(
             _decided(work, last), ("Outcome", {**fields, "outcome": record.outcome.value, "reason": record.reason})

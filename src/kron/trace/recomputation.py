@@ -84,7 +84,7 @@ class Recomputation:
             self._compare_dues(position)
 
     def finding(self) -> PropertyResult:
-        """Return what came of it, as of a property."""
+        """Return the result, in the form of a property's."""
         if self._recorded:  # after the last other line
             self._compare_dues(self._recorded[-1][1]._replace(kind="Thaw"))
         if not self.mismatches:
@@ -178,7 +178,7 @@ class Recomputation:
 
 @lru_cache(maxsize=4096)
 def _timing(definition: str, identity: str) -> Timing | str:
-    """Return what a definition says, or why that cannot be read."""
+    """Return the timing of a definition, or why it cannot be read."""
     try:
         return Job.parse(definition, identity=identity).timing
     except KronError as error:

@@ -219,7 +219,7 @@ def _express(registrations: object) -> tuple[list[dict[str, object]], bool]:
 
 
 def _remembered(record: TaskRecord) -> dict[str, object]:
-    """Return what a trace that begins here has to know of a task: why a run may be owed at once."""
+    """Return the task's record for a trace that begins here: it shows why a run may be owed at once."""
     instants = {
         "first": record.first_seen,
         "lastStart": record.last_attempt,
