@@ -31,7 +31,7 @@ class DiskCall(Generic[_Result]):
     def _run(self) -> None:
         try:
             self._future.set_result(self._function())
-        except BaseException as error:  # whoever waits gets it
+        except BaseException as error:  # the waiting call raises it
             self._future.set_exception(error)
 
     @property
@@ -54,4 +54,4 @@ class DiskCall(Generic[_Result]):
                 raise late_error(limit)
             return answer.result()
         finally:
-            answer.cancel()  # the loop would report an error that comes later, and that nobody waits for
+            answer.cancel()  # else the loop would report a later error as never retrieved

@@ -1,4 +1,4 @@
-"""ChangeWatch: reads the job files again when they change. take_snapshot(configs, form) -> what tells a change."""
+"""ChangeWatch: reads the job files again when they change. take_snapshot(configs, form) -> their state, to compare."""
 
 import asyncio
 import os
@@ -156,7 +156,7 @@ class ChangeWatch:
         on_late: Callable[[KronError], object] = lambda _: None,
         limit: float = LONGEST,
     ) -> None:
-        """`look` is called in a thread; `on_late` is told once of a disk that does not answer it within the limit."""
+        """`look` is called in a thread; `on_late` is called once for a disk that does not answer within the limit."""
         self._on_late, self._limit = on_late, limit
         self._looking: DiskCall[Snapshot] | None = None  # one at a time, however long it takes
         self._is_late = False
