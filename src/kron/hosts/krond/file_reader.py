@@ -24,8 +24,7 @@ from kron._version import __version__
 from kron.adapters.files.job_files import load_jobs, sort_findings
 from kron.errors import ControlError
 from kron.errors.diagnostics import Diagnostic
-from kron.hosts.krond.disk_call import LONGEST, late_error
-from kron.hosts.krond.file_watch import Snapshot, take_snapshot
+from kron.hosts.krond.file_watch import LONGEST, Snapshot, late_error, take_snapshot
 from kron.hosts.krond.host_checks import check_host
 from kron.hosts.krond.own_process import gc_frozen
 from kron.jobfile.host_job import FINGERPRINT_BYTES, HostJob, work_of
