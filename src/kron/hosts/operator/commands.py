@@ -46,8 +46,7 @@ _option = partial(click.option, show_envvar=True)
     "--leader-elect",
     type=click.BOOL,
     metavar="true|false",
-    default=True,
-    show_default="true",
+    default="true",
     help="Elect one of several replicas as leader, by a Lease.",
 )
 @_option(
@@ -59,7 +58,7 @@ _option = partial(click.option, show_envvar=True)
 @_option("--lease-name", metavar="NAME", type=NAME_TYPE, default=OPERATOR_NAME, help="Name of the Lease.")
 @_option("--lease-duration", type=DurationType(), default="15s", help="Time until a standby replaces a silent leader.")
 @_option(
-    "--renew-deadline", type=DurationType(), default="10s", help="Time after which a leader that cannot renew stops."
+    "--renew-deadline", type=DurationType(), default="10s", help="Time until a leader that cannot renew starts no run."
 )
 @_option("--retry-period", type=DurationType(), default="2s", help="Time between tries to get or renew the Lease.")
 @_option(
