@@ -64,7 +64,7 @@ class Replayed(NamedTuple):
 
 
 class ReplayProblem(NamedTuple):
-    """A decision of a log that cannot be computed again, or a range that does not hold what it says."""
+    """A decision of a log that cannot be computed again, or a range that contradicts itself."""
 
     line: int
     reason: str
@@ -262,7 +262,7 @@ def _lines_of_log(record: BinaryIO) -> bytes | Iterator[bytes]:
 
 
 def _is_wrapped(first: bytes) -> bool:
-    """Whether a first line begins an object that goes on in the next."""
+    """Whether a first line begins an object that continues on the next."""
     return first.startswith(b"{") and first.endswith(b",")
 
 

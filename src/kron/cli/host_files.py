@@ -52,7 +52,7 @@ def load_placed(
 ) -> tuple[list[JobFile], list[HostJob]]:
     """Return texts and jobs of files and directories, each as if it lay where the other of its pair says.
 
-    If there are errors, they are printed, and that is all. A file whose name does not tell its form has that of the
+    Errors are printed and end the command. A file whose name does not tell its form has that of the
     place. `configs` are the files and directories to read, if not all that the pairs name.
     """
     if not all(given for given, _ in pairs):
@@ -253,7 +253,7 @@ def read_here(pairs: Pairs, whose: HostSelection) -> HostFiles:
 
 
 def warn_of_this_host(readings: Iterable[HostFiles], whose: HostSelection) -> None:
-    """Print one warning if jobs depend on the host and no option says which one is meant."""
+    """Print one warning if jobs depend on the host and no option selects one."""
     if whose.inventory is not None:
         return
     values: dict[str, str] = {}

@@ -51,7 +51,7 @@ class SelectedJobs:
 
 
 def zone_of(entries: Iterable[ForecastJob]) -> Zone:
-    """Return the zone in which a time without one is meant: that of all jobs, or UTC."""
+    """Return the zone of times that name none: that of all jobs, or UTC."""
     zones = {entry.timing.schedule.timezone: entry.timing.schedule.zone for entry in entries}
     return next(iter(zones.values())) if len(zones) == 1 else UTC_ZONE
 
@@ -74,7 +74,7 @@ def select_jobs(files: Sequence[str], at_path: str | None, whose: HostSelection,
 
 
 def find_identities(word: str, entries: Iterable[ForecastJob]) -> set[str]:
-    """Return the identity that a word names, on each host that has it; UnknownJobError if none is meant, or several."""
+    """Return the identity that a word names, on each host that has it; UnknownJobError if no job or several match."""
     hosts: dict[str, list[tuple[str, str]]] = {}
     for entry in entries:
         hosts.setdefault(entry.host, []).append((entry.name, entry.identity))
@@ -107,13 +107,9 @@ def parse_span(since: str | None, until: str | None, zone: Zone) -> TimeSpan:
     end = shift(begin, SECOND * _WEEK) if until is None else _end(until, begin, zone, now)
     end = end.replace(microsecond=0)
     if end < begin:
-        raise click.UsageError(
-            f"--to lies before --from: {end:%Y-%m-%dT%H:%M:%SZ} is before {begin:%Y-%m-%dT%H:%M:%SZ}"
-        )
+        raise click.UsageError(f"--to is before --from: {end:%Y-%m-%dT%H:%M:%SZ} is before {begin:%Y-%m-%dT%H:%M:%SZ}")
     if (end - begin).days > _LONGEST:
-        raise click.UsageError(
-            f"--to lies too far after --from: {_LONGEST} days are the most, found {(end - begin).days}"
-        )
+        raise click.UsageError(f"--to is too far after --from: at most {_LONGEST} days, found {(end - begin).days}")
     return TimeSpan(begin, end)
 
 

@@ -113,7 +113,7 @@ def _given(files: Sequence[str], whose: HostSelection) -> tuple[Side, Side]:
 
 
 def _of_inventory(pairs: Sequence[tuple[str, str]], inventory: Inventory) -> tuple[list[HostFiles], list[HostFiles]]:
-    """Return what both sides say on each host; globs choose files of both, where the inventory lies in one of them."""
+    """Return both sides on each host; globs match files of both if the inventory is in one of them."""
     folders = [Path(given) / _inside(pairs, inventory) for given, _ in pairs] if _has_globs(inventory) else []
     inventory.check_globs(folders)
     sides: tuple[list[HostFiles], list[HostFiles]] = ([], [])

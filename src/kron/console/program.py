@@ -85,7 +85,7 @@ class ProgramGroup(DeferredGroup):
         except KeyboardInterrupt:  # the usual end of a command that follows output: no message
             ctx.exit(_INTERRUPTED)
         except OverflowError:  # a time that the user gave is too close to the end of the calendar
-            click.secho(f"{ctx.info_name}: error: a time lies outside of the years 1 to 9999", fg="red", err=True)
+            click.secho(f"{ctx.info_name}: error: a time is outside the years 1 to 9999", fg="red", err=True)
             ctx.exit(2)
 
 

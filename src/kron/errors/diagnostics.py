@@ -79,7 +79,7 @@ def suggest_key(key: str, known: Iterable[str], other_words: Mapping[str, str]) 
     return f"the nearest one is {nearest(key, words, alike=0)}"
 
 
-Severity = Literal["error", "warning", "notice"]  # a notice tells what is done, and never that it is wrong
+Severity = Literal["error", "warning", "notice"]  # a notice is information, not a problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ class TaskListMismatchError(KronError):
 
 
 class IllegalTransitionError(KronError):
-    """A state was asked to change in a way that its table does not have: a bug in Kron, never a user's mistake."""
+    """A transition that the table of states does not have: a bug in Kron, never a user's mistake."""
 
     def __init__(self, *, state: str, trigger: str) -> None:
         super().__init__(f"No transition from {state} by {trigger}", state=state, trigger=trigger)
@@ -149,7 +149,7 @@ class TaskInvalidStructureError(TaskTryDeserializeError):
 
 
 class LedgerError(KronError):
-    """A ledger cannot do what it was asked to; nothing was changed."""
+    """An operation of a ledger failed; nothing was changed."""
 
     task: str | None = None  # the task to blame; None: the ledger as a whole failed
 
@@ -159,7 +159,7 @@ def _with_cause(cause: Exception | None) -> dict[str, object]:
 
 
 class LedgerUnusableError(LedgerError):
-    """What lies at a ledger's path is no ledger that this version of Kron can use; it was left untouched."""
+    """The file of a ledger is missing, or this version of Kron cannot use it; it was not changed."""
 
     def __init__(self, *, path: str, reason: str, fix: str = "", cause: Exception | None = None) -> None:
         """`cause` is the original error, which the message does not repeat."""
@@ -204,14 +204,14 @@ class LedgerConflictError(LedgerError):
 
 
 class JobActiveError(KronError):
-    """A run was asked for while one is active, and the job forbids a second one."""
+    """A run was triggered while one is active, and the job forbids a second one."""
 
     def __init__(self, *, identity: str) -> None:
         super().__init__(f"{display_text(identity)} is active, and its concurrency is forbid", identity=identity)
 
 
 class SchedulerNotRunningError(KronError):
-    """A run was asked for while the scheduler starts nothing."""
+    """A run was triggered while the scheduler starts nothing."""
 
     def __init__(self) -> None:
         super().__init__("The scheduler drains, and starts nothing")
@@ -252,7 +252,7 @@ class UnknownRunError(KronError):
 
 
 class NoRunError(KronError):
-    """A run of a job was asked for, and it has none."""
+    """The job has no recorded run."""
 
     def __init__(self, *, job: str) -> None:
         super().__init__(
@@ -285,7 +285,7 @@ _LONGEST = 2_000  # characters of the server's words: a refusal that lists many 
 
 
 class ApiError(KronError):
-    """The API server did not do what it was asked to."""
+    """A request to the API server failed."""
 
 
 class ApiRefusedError(ApiError):
@@ -322,7 +322,7 @@ class ApiMalformedError(ApiUnreachableError):
 
 
 class KubeconfigError(KronError):
-    """Which cluster is meant, or as whom, cannot be read."""
+    """The kubeconfig is missing, or does not name a cluster and a user."""
 
     def __init__(self, *, path: str, field: str, reason: str, fix: str) -> None:
         place = ": ".join(display_text(part) for part in (path, field) if part)

@@ -79,7 +79,7 @@ class ClockChangeDay(NamedTuple):
 
 
 def _said(host: str) -> dict[str, object]:
-    """Return the field that tells hosts apart, where an inventory names them."""
+    """Return the field with the host, where an inventory names hosts."""
     return {"host": host} if host else {}
 
 

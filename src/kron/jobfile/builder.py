@@ -36,7 +36,7 @@ from kron.jobfile.keys import IN_DEFAULTS, KEYS, Parts
 from kron.jobfile.values import argv_of, is_url
 from kron.rules.policy import Concurrency, Policy
 
-LONGEST_NAME = 255  # characters; a name stands in addresses and in the columns of tables
+LONGEST_NAME = 255  # characters; names are part of URLs and of columns of tables
 _UNTIMED = ("window", "distribution", "strategy", "salt", "only", "avoid", "gap", "repeated")
 _COMMAND = ("user", "group", "cwd", "umask", "stdin", "timeout", "grace", "stdout", "stderr", "output_limit")
 _SAY_HOOKS = {*HOOKS, "late_after", "ping"}
@@ -87,7 +87,7 @@ class JobBuilder:
                 self._defaults["salt"] = salt  # a wrong one is reported once, not for every job
 
     def build(self, draft: JobDraft) -> HostJob | None:
-        """Return the job, or tell everything that is wrong with it."""
+        """Return the job, or report all its errors."""
         errors = self._report.errors
         for mistake in draft.mistakes:
             self._report.errors_of(mistake, draft.line)

@@ -41,7 +41,7 @@ def key_lines(text: str) -> dict[Path, int]:
     """Return the line on which each key of a TOML text first stands, by its path; tables in arrays count from 0.
 
     Of a text that is no TOML, the keys before the mistake are returned: saying what is wrong is left to `tomllib`. Keys
-    of inline tables that stand in arrays are not listed. The time it takes grows with the length of the text.
+    of inline tables in arrays are not listed. The time it takes grows with the length of the text.
     """
     scanner = _Scanner(text.replace("\r\n", "\n"))
     with suppress(_Unreadable):

@@ -141,7 +141,7 @@ SPEC = ObjectField(
         "schedule": ValueField(
             "string",
             "Five cron fields (minute, hour, day, month, weekday) with steps and names, or a macro such as @daily; "
-            "the zone stands in timeZone.",
+            "the zone is in timeZone.",
             _read_schedule,
             schema={"minLength": 1, "maxLength": MAX_TEXT_LENGTH, "pattern": "^[^=()]+$"},
             required=True,

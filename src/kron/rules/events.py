@@ -121,7 +121,7 @@ HOSTS: Mapping[str, EventSpec] = MappingProxyType(
         "FileFailed": EventSpec(WARNING, ("file", "findings")),  # the jobs of the other files run
         "KrondReady": EventSpec(INFO, ("pid", "jobs", "state")),
         "KrondDraining": EventSpec(INFO, ("active",)),
-        "KrondStopped": EventSpec(INFO),  # the last event of a krond that ends as it was asked to
+        "KrondStopped": EventSpec(INFO),  # the last event of a krond that has drained
         "StateTaken": EventSpec(WARNING, ("error",)),  # by another krond: this one ends
         "Reloaded": EventSpec(INFO, ("added", "changed", "removed", "unchanged")),
         "ReloadFailed": EventSpec(WARNING, ("errors",)),

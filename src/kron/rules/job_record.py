@@ -123,9 +123,9 @@ _COMPARED = 1_000  # jobs that are searched for a similar name: more would hold 
 
 
 def find_identity(word: str, jobs: Iterable[tuple[str, str]], errors: tuple[str, ...] = ()) -> str:
-    """Return the identity; `jobs` are names with identities. UnknownJobError if none is meant, or several are.
+    """Return the identity; `jobs` are names with identities. UnknownJobError if no job or several match.
 
-    A job that is not found may be in a file that failed: the error then repeats `errors`, those of the failed files.
+    An unknown job may be in a file with errors: the message then repeats `errors`.
     """
     (found,) = find_identities([word], jobs, errors)
     return found

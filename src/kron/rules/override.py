@@ -97,7 +97,7 @@ def compare_definition(
 ) -> DefinitionChange:
     """Return how a definition changed; None: there is none.
 
-    `before` and `after` are what tells two definitions apart: keys, hashes, or the fields that count. `timings` returns
+    `before` and `after` identify two definitions: keys, hashes, or the fields that count. `timings` returns
     both timings, and is called only if they differ; without it every difference is one of the timing.
     """
     if before is None:

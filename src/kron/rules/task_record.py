@@ -68,7 +68,7 @@ class TaskRecord(NamedTuple):
 
     @classmethod
     def from_fields(cls, fields: object) -> "TaskRecord":
-        """Return the record, or raise the kind of TaskTryDeserializeError that tells what is wrong."""
+        """Return the record, or raise the TaskTryDeserializeError of its first error."""
         if not isinstance(fields, Mapping):
             raise TaskInvalidStructureError(value=fields)
         for name in FIELDS:

@@ -27,7 +27,7 @@ CLUSTER = "cluster"  # where documents lie that are in no file
 
 @dataclass(frozen=True, slots=True)
 class ManifestDocument:
-    """One manifest: where it is, and what it says."""
+    """One manifest: its file, its place in it, and its content."""
 
     file: str
     number: int  # from 1, in the file

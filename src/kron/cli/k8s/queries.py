@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 Answer = TypeVar("Answer")
 
-_PAGE = 500  # objects that are asked for at once
+_PAGE = 500  # objects in one request
 
 _KUBECONFIG = click.option(
     "--kubeconfig", metavar="FILE", help="Cluster and user. [env var: KUBECONFIG; default: the Pod's, ~/.kube/config]"
@@ -54,7 +54,7 @@ class KronJobName(NamedTuple):
 
 
 def cluster_options(command: Callable[..., Any]) -> Any:
-    """Give a command the options that say which cluster is meant."""
+    """Add the options that select the cluster."""
     return _KUBECONFIG(_CONTEXT(command))
 
 

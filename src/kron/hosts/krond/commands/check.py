@@ -63,7 +63,7 @@ def check(
 
 
 def read_form(files: tuple[str, ...], form: str | None) -> FileFormat | None:
-    """Return the form that was asked for; it can hold for one file only."""
+    """Return the value of --format, which is for a single file."""
     if form is None:
         return None
     if len(files) != 1 or is_directory(files[0]):

@@ -1,4 +1,4 @@
-"""krond history | logs | ledger: what the state directory tells, also while no krond runs."""
+"""krond history | logs | ledger: commands that read the state directory, also while krond is stopped."""
 
 import sys
 import time
@@ -66,7 +66,7 @@ def open_history(place: StateDirectory) -> HistoryReader:
 def find_job(place: StateDirectory, history: HistoryReader, job: str) -> str:
     """Return the identity of a job by its name or its identity; those that are defined go before those that were.
 
-    For a job that is not known, a krond that runs is asked for the errors of files that it could not read.
+    For an unknown job, the error repeats what a running krond says of files that it could not read.
     """
     records = history.jobs()
     declared = [(record.name, record.identity) for record in records if record.is_declared]

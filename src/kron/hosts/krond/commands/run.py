@@ -1,4 +1,4 @@
-"""krond run: the daemon in the foreground, until it is asked to stop and all runs have ended."""
+"""krond run: the daemon in the foreground, until it has drained after a signal or krond stop."""
 
 import asyncio
 import signal
@@ -119,7 +119,7 @@ def _read(options: RunOptions) -> tuple[Snapshot, ReadResult]:
 
 
 def _tell_or_exit(found: ReadResult, sink: Sink | None) -> None:
-    """Tell what is wrong with the files; what is only a warning goes to the sink, if that is who listens."""
+    """Print the findings about the files; warnings become events if there is a sink."""
     if not found.is_usable:
         exit_with_findings(found.findings, unusable=True)
     if sink is None:

@@ -78,7 +78,7 @@ def _asked(place: StateDirectory, job: str, at: str) -> Explanation:
 
 
 def _next(place: StateDirectory, job: str) -> ExplainedPeriod:
-    """Return the period of a job that comes next."""
+    """Return the next period of a job."""
     history = open_history(place)
     identity, now = find_job(place, history, job), system_now()
     record = history.job(identity)
