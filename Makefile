@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 STATE := .krond
 LISTEN := 127.0.0.1:8080
 
-.PHONY: help setup run next test test-slow test-cluster mutation lint format man deploy docs reference bench clean
+.PHONY: help setup run next test test-slow test-cluster mutation lint format man deploy docs reference picture bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -63,6 +63,9 @@ deploy: $(READY) ## write the manifests and the chart anew
 
 reference: $(READY) ## write the generated pages of docs/reference
 	@$(BIN)/python -m tests.docs.reference
+
+picture: $(READY) ## take the picture of the page of krond again (needs Chromium)
+	@$(BIN)/python -m tests.docs.picture
 
 docs: reference $(DOCS_READY) ## build the documentation site in build/docs; a warning is an error
 	@$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going -d build/doctrees docs build/docs
