@@ -2,7 +2,7 @@
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.docs-ready
 
@@ -12,7 +12,11 @@ unexport PYTHONDONTWRITEBYTECODE
 STATE := .krond
 LISTEN := 127.0.0.1:8080
 
-.PHONY: help setup run next test test-slow test-cluster mutation lint format man deploy docs reference picture bench clean
+# Schedules, decisions and what is computed from them: the part of Kron that needs no POSIX system.
+LIBRARY_TESTS := tests/cron tests/decision tests/errors tests/forecast tests/jobfile tests/kronjob tests/theory
+
+.PHONY: help setup run next test test-slow test-cluster test-library test-sqlite coverage mutation lint format \
+	man deploy docs reference picture versions workflows dist release-check container bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,6 +47,15 @@ test-cluster: $(READY) ## the tests on a real Kubernetes; builds one first, once
 	@-$(BIN)/python -m tests.cluster.build
 	@$(BIN)/python -m pytest -rs -n 2 --dist worksteal -m cluster tests/cluster
 
+test-library: $(READY) ## the tests of schedules and decisions, on any system
+	@$(BIN)/python -m pytest --dist worksteal -m "not slow and not cluster" $(LIBRARY_TESTS)
+
+test-sqlite: $(READY) ## the tests of the ledgers on other versions of SQLite, built from source (needs Go and cc)
+	@$(BIN)/python -m tests.packaging.sqlite_versions
+
+coverage: $(READY) ## branch coverage of src/kron by the tests of `make test`
+	@$(BIN)/python -m tests.branch_coverage.measure $(COVERAGE)
+
 mutation: $(READY) ## put small bugs into rules, engine and the library host, and count those that the tests find
 	@$(BIN)/python -m tests.mutation_score.score $(MUTATION)
 
@@ -60,6 +73,21 @@ man: $(READY) ## write the manual pages anew
 
 deploy: $(READY) ## write the manifests and the chart anew
 	@$(BIN)/python -m tests.packaging.chart
+
+versions: $(READY) ## write the page of supported versions again
+	@$(BIN)/python -m tests.packaging.versions
+
+workflows: $(READY) ## check the GitHub workflows with actionlint (needs Go)
+	@$(BIN)/python -m tests.packaging.workflows
+
+dist: $(READY) ## build wheel and source distribution twice, compare them, and put them into dist/
+	@$(BIN)/python -m tests.packaging.dist
+
+release-check: $(READY) ## say what keeps this version from being released under TAG
+	@$(BIN)/python -m tests.packaging.release
+
+container: $(READY) ## build the container images and start them (needs podman or docker)
+	@$(BIN)/python -m tests.packaging.images
 
 reference: $(READY) ## write the generated pages of docs/reference
 	@$(BIN)/python -m tests.docs.reference
@@ -79,4 +107,4 @@ bench: $(READY) ## measure Kron beside its peers
 	@$(BIN)/python bench/run.py
 
 clean: ## remove everything that was made
-	rm -rf $(VENV) $(STATE) .bench build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutation
+	rm -rf $(VENV) $(STATE) .bench build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutation .branch_coverage

@@ -16,8 +16,7 @@ import aiohttp
 
 from kron.decision.decide import decide
 from kron.instant import Instant, parse_instant
-from kron.kronjob.child_job import build_job
-from kron.kronjob.kronjob import KronJob
+from kron.kronjob.kronjob import KronJob, build_job
 from kron.kronjob.parser import parse_kronjob
 from kron.kronjob.status import KronJobStatus, ObjectReference, PeriodStatus, merge_patch
 from kron.rules.verdict import Outcome

@@ -9,9 +9,8 @@ import pytest
 
 from kron.adapters.callback_runner import CallbackRunner
 from kron.engine.runs import TaskRun
-from kron.testing import RunnerClause, runner_suite
-from kron.testing.runner_suite import RunnerCheck
 from tests.hosts.scheduler_harness import NOON
+from tests.ports.runner_suite import RunnerCheck, RunnerClause, runner_suite
 
 LACKING = {RunnerClause.START_FAILURES, RunnerClause.HANDLES, RunnerClause.SURVIVAL, RunnerClause.FORCE}
 TURNS = 1_000

@@ -7,8 +7,7 @@ import pytest
 
 from kron.adapters.sqlite.job_history import SqliteJobHistory
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
-from kron.testing import HISTORY_SUITE
-from kron.testing.history_suite import HistoryCheck
+from tests.ports.history_suite import HISTORY_SUITE, HistoryCheck
 
 
 @pytest.mark.parametrize("check", HISTORY_SUITE, ids=lambda check: check.__name__)

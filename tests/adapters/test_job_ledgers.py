@@ -7,8 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.engine.ledger import JobBatch, JobLedger, JobSnapshot

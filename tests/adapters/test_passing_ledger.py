@@ -4,6 +4,7 @@ import asyncio
 import errno
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 
 import pytest
 
@@ -33,10 +34,10 @@ class FullLedger(MemoryJobLedger):
 
 def full() -> sqlite3.Error:
     """Return the error of a disk that is full."""
-    connection = sqlite3.connect(":memory:")
-    connection.executescript("PRAGMA max_page_count = 2; CREATE TABLE a (b)")
-    with pytest.raises(sqlite3.Error) as caught:
-        connection.execute("INSERT INTO a VALUES (zeroblob(100000))")
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript("PRAGMA max_page_count = 2; CREATE TABLE a (b)")
+        with pytest.raises(sqlite3.Error) as caught:
+            connection.execute("INSERT INTO a VALUES (zeroblob(100000))")
     return caught.value
 
 

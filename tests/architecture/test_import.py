@@ -9,8 +9,7 @@ import click
 import pytest
 
 import kron
-from kron.cli.commands import k8s as k8s_group
-from kron.cli.commands import kron as kron_group
+from kron.cli.commands import k8s as k8s_group, kron as kron_group
 from kron.hosts.krond.commands.group import krond as krond_group
 from tests.commands import command_of
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.adapters.kubernetes.responses import check, clock_skew, decode_error, decode_watch_event
 from kron.errors import ApiRefusedError

@@ -7,16 +7,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.adapters.kubernetes.cache import ResourceStore
 from kron.adapters.kubernetes.job_runner import KubernetesRunner
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.operator.controller import OperatorConfig
 from kron.instant import format_instant, parse_instant
-from kron.kronjob.child_job import MANAGED_BY_LABEL, OPERATOR_NAME, canonical_name
 from kron.kronjob.crd import crd
+from kron.kronjob.kronjob import MANAGED_BY_LABEL, OPERATOR_NAME, job_name
 from kron.kronjob.snapshot import ChildJob, ListedPeriods, parse_job, parse_snapshot
 from kron.kronjob.spec_fields import definition_hash
 from kron.kronjob.status import PeriodStatus
@@ -39,7 +38,7 @@ def forged_job(cluster: FakeCluster, period: Any, chosen: Any, *, name: str = ""
     """Create a Job that says it is of the tenant's KronJob, and of a period."""
     uid = cluster.objects["kronjobs", "evil", "a"]["metadata"]["uid"]
     is_time = isinstance(period, str) and period[4:5] == "-"
-    name = name or (canonical_name("evil/a", parse_instant(period)) if is_time else "copy")
+    name = name or (job_name("evil/a", parse_instant(period)) if is_time else "copy")
     notes = {"kron.io/identity": "evil/a", "kron.io/period-id": period, "kron.io/chosen-time": chosen}
     cluster.job(
         name,
@@ -265,7 +264,7 @@ def add_jobs(cluster: FakeCluster, *, are_over: bool) -> None:
         period = NOON + (1 + number) * SECOND / 10
         text = format_instant(period)
         notes = {"kron.io/identity": "ns/a", "kron.io/period-id": text, "kron.io/chosen-time": text}
-        name = canonical_name("ns/a", period)
+        name = job_name("ns/a", period)
         labels = {MANAGED_BY_LABEL: OPERATOR_NAME}
         cluster.job(name, labels=labels, annotations=notes, ownerReferences=[owner])
     if are_over:

@@ -8,7 +8,7 @@ import pytest
 
 from kron.decision.decide import decide
 from kron.instant import parse_instant
-from kron.kronjob.child_job import build_job
+from kron.kronjob.kronjob import build_job
 from tests.cli.api_server import JOBS, KRONJOBS, ApiServer, listed, status
 from tests.cli.kron_runner import kron
 from tests.cli.manifests import CHOSEN, FIRST, GOOD, resource, written

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from kron.decision.decide import decide
 from kron.decision.decision import Decision
 from kron.instant import Instant, parse_instant
-from kron.kronjob.child_job import MANAGED_BY_LABEL, OPERATOR_NAME, job_name
-from kron.kronjob.kronjob import KronJob
+from kron.kronjob.kronjob import MANAGED_BY_LABEL, OPERATOR_NAME, KronJob, job_name
 from kron.kronjob.parser import parse_kronjob
 from kron.kronjob.status import PeriodStatus, parse_periods
 from kron.rules.policy import Concurrency
@@ -63,7 +62,7 @@ def violations(found: NamespaceSnapshot, until: Instant, *, slack: timedelta = S
     for document in found.kronjobs:
         kronjob = _read(document)
         for decision in periods(document, latest):
-            times = made.pop(job_name(kronjob, decision.nominal_time), [])
+            times = made.pop(job_name(kronjob.identity, decision.nominal_time), [])
             where = f"{decision.identity} {decision.period_id}"
             wrong += [f"{where}: {text}" for text in _about(document, kronjob, decision, times, until, slack)]
         for decision in periods(document, found.at + kronjob.timing.window.duration + _MINUTE):

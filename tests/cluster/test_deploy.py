@@ -9,8 +9,7 @@ import pytest
 from kron.adapters.kubernetes.manifests import read_manifests
 from kron.decision.decide import decide
 from kron.instant import parse_instant
-from kron.kronjob.child_job import build_job
-from kron.kronjob.kronjob import KronJob
+from kron.kronjob.kronjob import KronJob, build_job
 from kron.kronjob.parser import parse_kronjob
 from tests.cluster.client import MERGE, ClusterClient, Document, Refused, path
 from tests.cluster.operator import install, shipped

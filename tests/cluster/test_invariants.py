@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kron.instant import format_instant
-from kron.kronjob.child_job import job_name
+from kron.kronjob.kronjob import job_name
 from tests.cluster.audit import Row
 from tests.cluster.client import Document
 from tests.cluster.invariants import NamespaceSnapshot, open_periods, periods, violations
@@ -32,7 +32,7 @@ def world(*entries: Document, late: timedelta = SECOND, **policy: str) -> Namesp
     given["metadata"]["creationTimestamp"] = format_instant(CREATED)
     given["status"] = {"handledPeriods": list(entries)}
     one = kronjob(name="a", namespace="ns")
-    rows = [row(job_name(one, each.nominal_time), each.nominal_time + late) for each in periods(given, UNTIL)]
+    rows = [row(job_name(one.identity, each.nominal_time), each.nominal_time + late) for each in periods(given, UNTIL)]
     return NamespaceSnapshot([given], [], rows, UNTIL)
 
 

@@ -10,8 +10,7 @@ from kron.adapters.kubernetes.manifests import read_manifests
 from kron.adapters.system_clock import SystemClock
 from kron.decision.decide import decide
 from kron.instant import format_instant, parse_instant
-from kron.kronjob.child_job import build_job
-from kron.kronjob.kronjob import KronJob
+from kron.kronjob.kronjob import KronJob, build_job
 from kron.kronjob.parser import parse_kronjob
 from kron.rules.periods import effective_time
 from tests.cli.kron_runner import CommandResult, kron

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from kron.instant import Instant, format_instant
-from kron.kronjob.child_job import job_name
+from kron.kronjob.kronjob import job_name
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import now
 from tests.cluster.plane import ControlPlane
 from tests.cluster.sight import NamespaceReader, template
 from tests.cluster.soon import Due, due_soon
 from tests.cluster.wait import wait_until
-from tests.kronjob.kronjob_documents import document, kronjob
+from tests.kronjob.kronjob_documents import document
 
 pytestmark = pytest.mark.cluster
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.cluster
 def first_name(due: Due) -> str:
     """Return the name of the Job of the period that is due soon."""
     metadata = due.document["metadata"]
-    return job_name(kronjob(name=metadata["name"], namespace=metadata["namespace"]), due.first.nominal_time)
+    return job_name(f"{metadata['namespace']}/{metadata['name']}", due.first.nominal_time)
 
 
 def test_a_job_is_created_at_its_second_and_its_end_is_told(

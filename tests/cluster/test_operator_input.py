@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kron.kronjob.child_job import job_name
+from kron.kronjob.kronjob import job_name
 from tests.cluster.client import Refused
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import Load, now
@@ -13,7 +13,7 @@ from tests.cluster.sight import NamespaceReader, template
 from tests.cluster.soon import due_soon
 from tests.cluster.test_plane import job
 from tests.cluster.wait import wait_until
-from tests.kronjob.kronjob_documents import document, kronjob
+from tests.kronjob.kronjob_documents import document
 
 pytestmark = pytest.mark.cluster
 
@@ -110,7 +110,7 @@ def test_a_foreign_job_of_the_name_is_left_alone_and_the_period_is_missed(
 ) -> None:
     replica().start()
     due = due_soon(now(), namespace, policy={"deadline": "5m"})
-    name = job_name(kronjob(name="soon", namespace=namespace), due.first.nominal_time)
+    name = job_name(f"{namespace}/soon", due.first.nominal_time)
     uid = plane.admin.create(job(name, "running"), namespace)["metadata"]["uid"]
     plane.admin.create(due.document)
 

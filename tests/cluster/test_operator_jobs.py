@@ -6,7 +6,7 @@ import pytest
 
 from kron.decision.seed import period_id
 from kron.instant import SECOND, Instant, format_instant
-from kron.kronjob.child_job import job_name
+from kron.kronjob.kronjob import job_name
 from tests.cluster.conftest import Replicas
 from tests.cluster.load import Load, now
 from tests.cluster.plane import ControlPlane
@@ -27,7 +27,7 @@ def child(due: Due, number: int = 0) -> str:
     """Return the name of the Job of one of its periods."""
     metadata = due.document["metadata"]
     one = kronjob(name=metadata["name"], namespace=metadata["namespace"])
-    return job_name(one, due.decisions[number].nominal_time)
+    return job_name(one.identity, due.decisions[number].nominal_time)
 
 
 def test_a_job_says_whose_it_is_and_how_its_second_was_chosen(

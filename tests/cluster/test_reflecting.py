@@ -9,6 +9,7 @@ import pytest
 
 from kron.adapters.kubernetes.cache import Key, ResourceStore
 from kron.adapters.kubernetes.client import KRONJOBS, ApiClient
+from kron.adapters.kubernetes.kubeconfig import load_cluster_config
 from kron.adapters.kubernetes.leader_election import LeaderElector
 from kron.adapters.kubernetes.reflector import PAGE, Reflector
 from kron.errors import ApiError, ApiRefusedError
@@ -90,7 +91,7 @@ def kubeconfig(plane: ControlPlane, namespace: str) -> str:
 @asynccontextmanager
 async def reflecting(plane: ControlPlane, namespace: str) -> AsyncIterator[RestartableReflector]:
     """Reflect the KronJobs of a namespace as long as the block."""
-    api = await ApiClient.connect(kubeconfig(plane, namespace))
+    api = ApiClient(load_cluster_config(kubeconfig(plane, namespace), None, home=False))
     world = RestartableReflector(api, namespace)
     world.start()
     try:
@@ -180,10 +181,12 @@ def test_a_server_that_refuses_is_told_and_asked_until_it_does_not(plane: Contro
 
 def test_of_two_replicas_one_leads_and_the_other_follows_at_once(plane: ControlPlane, namespace: str) -> None:
     async def play() -> None:
-        api = await ApiClient.connect(kubeconfig(plane, namespace))
+        api = ApiClient(load_cluster_config(kubeconfig(plane, namespace), None, home=False))
         changed = asyncio.Event()
         pair = [
-            LeaderElector(api, namespace, "kron", name, retry_period=0.1, on_change=lambda _: changed.set())
+            LeaderElector(
+                api, namespace, "kron", name, retry_period=0.1, on_change=lambda _: changed.set(), on_problem=print
+            )
             for name in ("one", "two")
         ]
         tasks = [asyncio.create_task(each.run()) for each in pair]

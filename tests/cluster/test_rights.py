@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kron.adapters.system_clock import SystemClock
-from kron.kronjob.child_job import job_name
+from kron.kronjob.kronjob import job_name
 from tests.cluster.operator import Operator, install, shipped
 from tests.cluster.plane import ControlPlane
 from tests.cluster.quota import forbid_jobs
@@ -14,7 +14,6 @@ from tests.cluster.role import Comparison, compare
 from tests.cluster.soon import due_soon
 from tests.cluster.test_plane import job
 from tests.cluster.wait import wait_until
-from tests.kronjob.kronjob_documents import kronjob
 
 pytestmark = pytest.mark.cluster
 
@@ -43,7 +42,7 @@ def test_the_role_is_what_the_operator_needs_and_nothing_more(
     now = SystemClock().now()
     soon = due_soon(now, namespace, "runs", successfulJobsHistoryLimit=0)
     taken = due_soon(now, namespace, "taken")
-    foreign = job_name(kronjob(name="taken", namespace=namespace), taken.first.nominal_time)
+    foreign = job_name(f"{namespace}/taken", taken.first.nominal_time)
     plane.admin.create(job(foreign, "succeeded"), namespace)
     plane.admin.create(soon.document)
     plane.admin.create(taken.document)

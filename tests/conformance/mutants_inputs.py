@@ -33,7 +33,7 @@ INPUTS = (
     ),
     bug(
         "hosts.stored-times",
-        "adapters/sqlite/statements.py",
+        "adapters/sqlite/schema.py",
         '[:26]}Z"',
         '[:26]}Z".replace("T", " ")',
         f"{_PERIODS}::test_every_time_in_the_file_is_a_text_in_rfc_3339_in_utc",

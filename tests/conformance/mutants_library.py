@@ -54,7 +54,7 @@ LIBRARY = (
     ),
     bug(
         "events.required-fields",
-        "engine/tasks/planner.py",
+        "engine/tasks/step.py",
         '"tasksExecuted": executed}',
         '"tasksExecuted": bool(executed)}',
         f"{_FORMS}::test_every_required_field_of_every_event_has_its_form",
@@ -97,8 +97,8 @@ LIBRARY = (
     bug(
         "polling.last-task-cancelled",
         "engine/tasks/planner.py",
-        "poll = self._contract.poll_interval if self._entries else None",
-        "poll = self._contract.poll_interval",
+        "poll = self.contract.poll_interval if self.entries else None",
+        "poll = self.contract.poll_interval",
         f"{_STATES}::test_the_loop_is_inactive_from_the_call_that_cancels_the_last_task_on",
     ),
     bug(
@@ -111,8 +111,8 @@ LIBRARY = (
     bug(
         "polling.last-task-cancelled",
         "engine/tasks/planner.py",
-        "self._entries, self._stored, self._agenda = made.entries, None, Agenda()",
-        "self._entries, self._stored = made.entries, None",
+        "self.entries, self._stored, self.agenda = made.entries, None, Agenda()",
+        "self.entries, self._stored = made.entries, None",
         f"{_STATES}::test_with_its_last_task_the_loop_stops_to_wait_for_any_instant",
     ),
     bug(
@@ -223,7 +223,7 @@ LIBRARY = (
     bug(
         "target.grows target.deviations",
         "engine/tasks/planner.py",
-        "max(1, len(self._entries) / _TASKS_PER_LAG)",
+        "max(1, len(self.entries) / _TASKS_PER_LAG)",
         "1",
         f"{_TARGETS}::test_a_start_is_reported_as_late_after_a_minute_and_with_a_longer_list_after_more",
     ),

@@ -66,8 +66,8 @@ THEORY = (
     bug(
         "theory.linear",
         "engine/tasks/planner.py",
-        "run_gc_paused(planned.plan, due)",
-        "run_gc_paused(planned.plan, due * 2)",
+        "run_gc_paused(step.plan, due)",
+        "run_gc_paused(step.plan, due * 2)",
         f"{_THEORY}::test_a_list_twice_as_long_costs_twice_the_evaluations_and_writes",
     ),
     bug(

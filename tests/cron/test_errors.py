@@ -1,8 +1,7 @@
 """What a refused text is told: stable names, exact messages, details for machines, a caret for people."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.cron.dialect import EXTENDED, MINUTE, POSIX, Dialect
 from kron.cron.expression import parse

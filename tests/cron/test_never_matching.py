@@ -3,8 +3,7 @@
 from itertools import islice
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from kron.cron.dialect import EXTENDED, POSIX, Dialect
 from kron.cron.expression import parse

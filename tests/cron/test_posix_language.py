@@ -3,8 +3,7 @@
 from datetime import datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.cron.dialect import POSIX
 from kron.cron.expression import Expression, parse

@@ -5,8 +5,7 @@ from itertools import islice, pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.cron.schedule import Schedule
 from kron.errors import InvalidDefinitionError, NaiveDatetimeError, UnknownTimezoneError

@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from kron.cron.schedule import Schedule
 from kron.errors import CronCalculationError, OutOfRangeError

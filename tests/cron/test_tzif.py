@@ -3,8 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from kron.cron.tzif import RuleChange, TzifData, read_tzif
 from kron.cron.zone import Zone

@@ -4,8 +4,7 @@ from collections import defaultdict
 from datetime import datetime, timedelta
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from kron.cron.tzif import read_tzif
 from kron.cron.wall_time import Exact, Fold, Gap, WallTime, resolve_wall_time

@@ -5,13 +5,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal, cast
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.cron.schedule import Schedule
 from tests.cron.iana import changes, distinct_names, offset
-from tests.cron.moments import MINUTE, SECOND, TICK, at
-from tests.cron.moments import wall as wall_time
+from tests.cron.moments import MINUTE, SECOND, TICK, at, wall as wall_time
 from tests.cron.oracle import Walk, walk
 from tests.cron.reference import read
 

@@ -3,8 +3,7 @@
 from datetime import datetime
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.decision.constraint import KINDS, Clauses, Constraints
 from tests.decision import reference

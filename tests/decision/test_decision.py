@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron import Decision, Timing, decide
 from kron.cron.zone import tzdata_release

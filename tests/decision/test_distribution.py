@@ -6,8 +6,7 @@ from itertools import islice
 from math import floor, sqrt
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron import Timing, decide
 from kron.decision.distribution import DISTRIBUTIONS, Distribution, Parameter

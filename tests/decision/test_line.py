@@ -4,8 +4,7 @@ from contextlib import suppress
 from itertools import permutations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron import Timing
 from kron.decision.line import MODIFIERS, parse_line, quote, split_outside_quotes, unquote

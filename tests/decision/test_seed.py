@@ -4,8 +4,7 @@ import hashlib
 from datetime import datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron import Schedule, Timing, decide
 from kron.cron.zone import load_zone

@@ -3,8 +3,7 @@
 from itertools import islice
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.decision.seed import uniform
 from tests.decision.reference import splitmix64, uniforms

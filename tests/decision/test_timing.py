@@ -4,8 +4,7 @@ import tomllib
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron import Schedule, Timing
 from kron.decision.constraint import Clauses, Constraints

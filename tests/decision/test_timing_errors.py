@@ -1,8 +1,7 @@
 """Timings: what is unknown, said twice or of the wrong type in a structured definition is one error that names it."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron import KronError, Timing
 from kron.errors import InvalidCronExpressionError, InvalidDefinitionError, UnknownTimezoneError

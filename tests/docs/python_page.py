@@ -57,7 +57,7 @@ def error_classes() -> list[type[errors.KronError]]:
     def below(one: type[errors.KronError]) -> Iterator[type[errors.KronError]]:
         yield one
         for other in one.__subclasses__():
-            if other.__name__ in errors.__all__:
+            if other.__name__ in vars(errors):
                 yield from below(other)
 
     return list(below(errors.KronError))

@@ -4,8 +4,7 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.engine.clock_watch import ClockWatch, WakeUp
 from kron.instant import SECOND, Instant, parse_instant

@@ -5,8 +5,7 @@ import json
 from datetime import timedelta
 from io import StringIO
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.forecast.feed import COLUMNS, feed
 from kron.forecast.runs import ForecastJob, TimeSpan

@@ -3,8 +3,7 @@
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.decision.decision import Decision
 from kron.forecast.plan import ChangedSeed, SchedulePlan, plan_change

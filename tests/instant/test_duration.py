@@ -3,8 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from kron.errors import InvalidDurationError
 from kron.instant import format_duration, parse_duration

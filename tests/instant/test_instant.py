@@ -3,13 +3,12 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from kron.errors import InvalidInstantError, NaiveDatetimeError, OutOfRangeError
-from kron.instant import FIRST_INSTANT as FIRST_MOMENT
-from kron.instant import LAST_INSTANT as LAST_MOMENT
 from kron.instant import (
+    FIRST_INSTANT as FIRST_MOMENT,
+    LAST_INSTANT as LAST_MOMENT,
     MILLISECOND,
     epoch_milliseconds,
     format_instant,

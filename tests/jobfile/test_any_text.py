@@ -1,7 +1,6 @@
 """Whatever stands in a file, the answer is jobs and findings, never an exception."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.jobfile.keys import KEYS
 from kron.jobfile.settings import SETTINGS

@@ -5,8 +5,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.jobfile.toml_syntax import DEEPEST, NestingError, Path, key_lines
 from tests.jobfile.toml_documents import TomlWriter, documents

@@ -2,8 +2,7 @@
 
 import tomllib
 
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from kron.jobfile.reader import read_drafts
 from kron.jobfile.toml_syntax import format_key, format_value

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.kronjob.kronjob import KronJob
 from kron.kronjob.parser import parse_kronjob, unknown_fields

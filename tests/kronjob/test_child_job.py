@@ -5,12 +5,11 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.decision.decide import decide
 from kron.instant import parse_instant
-from kron.kronjob.child_job import build_job, job_annotations, job_labels, job_name
+from kron.kronjob.kronjob import build_job, job_annotations, job_labels, job_name
 from kron.kronjob.snapshot import parse_job
 from tests.kronjob.kronjob_documents import TEMPLATE, kronjob
 
@@ -26,7 +25,7 @@ def made(**said: Any) -> dict[str, Any]:
 def test_a_name_ends_with_digits_of_identity_and_period() -> None:
     digits = sha256(b"prod/db-backup\n2026-03-01T00:00:00Z").hexdigest()[:10]
 
-    assert job_name(kronjob(), MARCH) == f"db-backup-{digits}"
+    assert job_name(kronjob().identity, MARCH) == f"db-backup-{digits}"
 
 
 @pytest.mark.parametrize(
@@ -34,14 +33,14 @@ def test_a_name_ends_with_digits_of_identity_and_period() -> None:
     [("a.b.c", "a-b-c"), ("a" * 253, "a" * 52), ("a" * 51 + ".b", "a" * 51), ("a" * 50 + "--b", "a" * 50)],
 )
 def test_a_long_name_is_cut(name: str, stem: str) -> None:
-    assert job_name(kronjob(name=name), MARCH)[:-11] == stem
+    assert job_name(kronjob(name=name).identity, MARCH)[:-11] == stem
 
 
 @given(NAME)
 def test_every_name_and_label_is_one_that_kubernetes_takes(name: str) -> None:
     job = kronjob(name=name)
 
-    assert re.fullmatch(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", job_name(job, MARCH))
+    assert re.fullmatch(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", job_name(job.identity, MARCH))
     for value in job_labels(job, MARCH).values():
         assert re.fullmatch(r"[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?", value)
 

@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.errors import InvalidDefinitionError
 from kron.kronjob.conversion import to_cronjob, to_kronjob

@@ -1,14 +1,16 @@
-"""Kron as pip installs it: the library alone, then the daemon with what it needs."""
+"""Kron as pip installs it from what `make dist` builds: the library alone, then the daemon with what it needs."""
 
-import shutil
+import signal
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-SOURCES = ("pyproject.toml", "README.md", "LICENSE", "src", "packaging", "examples")
+from kron._version import __version__
+from tests.hosts.krond.krond_process import NEVER, Krond
+from tests.packaging.dist import ROOT, build, sources
 
 pytestmark = pytest.mark.slow
 
@@ -29,17 +31,29 @@ class Installation:
         return subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
 
 
+class InstalledKrond(Krond):
+    """The krond of an environment, with a job that runs when it is triggered."""
+
+    def __init__(self, installation: Installation, folder: Path) -> None:
+        super().__init__(folder, f'[jobs.a]\n{NEVER}\ncommand = "true"\n')
+        self.program = str(installation.folder / "bin" / "krond")
+
+    def begin(self) -> subprocess.Popen[str]:
+        where = ["--config", str(self.file), "--state", str(self.state), "--listen", "127.0.0.1:0"]
+        self.process = subprocess.Popen(
+            [self.program, "run", *where, "--log", "json"], stderr=subprocess.PIPE, text=True, cwd="/"
+        )
+        return self.process
+
+
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    source, made = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    for name in SOURCES:  # a copy, so that the build leaves nothing here
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("*.egg-info", "__pycache__"))
-        else:
-            shutil.copy(ROOT / name, source)
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(made), str(source)]
-    subprocess.run(command, check=True, capture_output=True)
-    (path,) = made.iterdir()
+def built(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return build(tmp_path_factory.mktemp("dist"))
+
+
+@pytest.fixture(scope="module")
+def wheel(built: list[Path]) -> Path:
+    (path,) = (each for each in built if each.suffix == ".whl")
     return path
 
 
@@ -56,6 +70,22 @@ def full(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installation:
 @pytest.fixture(scope="module")
 def operator(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installation:
     return Installation(tmp_path_factory.mktemp("operator"), wheel, "[operator]")
+
+
+def test_two_builds_are_equal_and_give_a_wheel_and_a_source_distribution(built: list[Path]) -> None:
+    """`build` compares them byte by byte, and raises if they differ."""
+    names = [path.name for path in built]
+
+    assert names == [f"kron_scheduler-{__version__}-py3-none-any.whl", f"kron_scheduler-{__version__}.tar.gz"]
+
+
+def test_the_source_distribution_has_every_file_of_the_project(built: list[Path]) -> None:
+    left_out = {".ci/run", ".git-blame-ignore-revs"}
+    (path,) = (each for each in built if each.suffix == ".gz")
+    with tarfile.open(path) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+
+    assert {str(source) for source in sources()} - names == left_out
 
 
 def test_the_library_needs_nothing_else(bare: Installation) -> None:
@@ -78,6 +108,25 @@ def test_with_its_packages_it_works(full: Installation, program: str) -> None:
     done = full.run(program, "--version")
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_installed_kron_answers(full: Installation) -> None:
+    done = full.run("kron", "next", "0 0 29 2 *", "--from", "2026-01-01T00:00:00Z", "--count", "1")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "2028-02-29T00:00:00Z" in done.stdout
+
+
+def test_the_installed_krond_runs_a_job_and_serves_its_page(full: Installation, tmp_path: Path) -> None:
+    krond = InstalledKrond(full, tmp_path).start()
+    triggered = full.run("krond", "trigger", "a", "--wait", "--state", str(krond.state))
+    page = krond.json("status")["listen"]
+
+    krond.signal(signal.SIGTERM)
+
+    assert triggered.returncode == 0
+    assert page.startswith("127.0.0.1:")
+    assert krond.end() == 0
 
 
 def test_the_installed_example_can_be_run(full: Installation) -> None:

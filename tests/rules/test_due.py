@@ -7,8 +7,7 @@ from itertools import pairwise
 from typing import cast
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.cron.schedule import Schedule
 from kron.decision.decide import decide

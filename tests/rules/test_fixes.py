@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.errors.diagnostics import Diagnostic
 from kron.instant import parse_instant
 from kron.jobfile.lint import lint_job as warn_of_job
 from kron.jobfile.toml_syntax import format_table
 from kron.kronjob.kronjob import KronJob
-from kron.kronjob.parser import lint_kronjob as warn_of_kronjob
-from kron.kronjob.parser import parse_kronjob
+from kron.kronjob.parser import lint_kronjob as warn_of_kronjob, parse_kronjob
 from kron.rules.lint import Linter
 from tests.cli.kron_runner import kron
 from tests.jobfile.job_sets import read

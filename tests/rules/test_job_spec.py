@@ -1,7 +1,6 @@
 """A work keeps its definition in little room, and has it whole."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.decision.timing import Timing
 from kron.jobfile.host_job import Command, HostJob, work_of

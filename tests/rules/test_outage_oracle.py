@@ -3,8 +3,7 @@
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.cron.schedule import Schedule
 from kron.decision.decide import decide

@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.cron.schedule import Schedule
 from kron.decision.decide import decide

@@ -1,15 +1,15 @@
-"""redefine: what a change of a definition closes, and what it leaves to the new one."""
+"""redefine_in_parts: what a change of a definition closes, and what it leaves to the new one."""
 
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.decision.timing import Timing
 from kron.instant import Instant
-from kron.rules.outage import Outage
-from kron.rules.override import DefinitionChange, compare_definition, redefine
+from kron.rules.effort import finish
+from kron.rules.outage import ClosedPeriods, Outage
+from kron.rules.override import DefinitionChange, compare_definition, is_closed, redefine_in_parts
 from kron.rules.periods import HandledPeriods, PeriodQueue
 from kron.rules.policy import Policy
 from kron.rules.verdict import Reason
@@ -20,6 +20,11 @@ MINUTE = timedelta(minutes=1)
 
 def gap(since: Instant, until: Instant) -> Outage:
     return Outage(since, until, Reason.DOWNTIME)
+
+
+def redefine(old: Timing, new: Timing | None, policy: Policy, gap: Outage, *handled: Instant) -> list[ClosedPeriods]:
+    spans = HandledPeriods(tuple((nominal, nominal) for nominal in handled))
+    return finish(redefine_in_parts(old, new, policy, gap, spans))
 
 
 def closed(old: str, new: str | None, since: Instant, until: Instant, deadline: timedelta = HOUR) -> list[str]:
@@ -56,6 +61,18 @@ def test_a_period_that_the_new_definition_would_have_run_before_the_change_is_sk
     assert closed("0 12 * * * @win(after,2h)", "0 12 * * *", at, at) == ["1 skipped: definition changed"]
 
 
+@pytest.mark.parametrize("new", [None, "30 12 * * * @win(after,2h)", "0 12 * * *"])
+def test_a_period_of_which_no_more_is_known_is_closed_if_it_had_begun(new: str | None) -> None:
+    definition = None if new is None else timing(new)
+
+    assert is_closed(NOON, definition, NOON + MINUTE)
+    assert not is_closed(NOON, definition, NOON - MINUTE)
+
+
+def test_a_period_of_which_no_more_is_known_is_left_to_a_definition_that_runs_it_later() -> None:
+    assert not is_closed(NOON, timing("0 12 * * * @win(after,2h)"), NOON + MINUTE)
+
+
 def test_what_came_while_nobody_was_there_is_missed_or_skipped_but_never_run() -> None:
     assert closed("0 * * * *", "5 * * * *", NOON, NOON + 3 * HOUR + MINUTE) == [
         "2 missed: downtime",
@@ -88,7 +105,7 @@ def test_handled_periods_stay_as_they_are() -> None:
     at = NOON + MINUTE
     line = Timing.parse("0 12 * * * @win(after,2h)", identity="test/job")
 
-    assert redefine(line, None, Policy(), gap(at, at), HandledPeriods(((NOON, NOON),))) == []
+    assert redefine(line, None, Policy(), gap(at, at), NOON) == []
 
 
 # --- whether a definition changed -------------------------------------------------------------------------------------

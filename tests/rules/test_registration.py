@@ -6,8 +6,7 @@ from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.cron.schedule import Schedule
 from kron.errors import (

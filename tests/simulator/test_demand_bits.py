@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron import Scheduler
 from kron.rules.contract import PRESETS, CatchUp, ChangedTaskHistory, Contract, InterruptedRun

@@ -5,20 +5,6 @@ Where a document speaks of instants, a position is meant; where it speaks of a l
 
 from typing import NamedTuple
 
-from kron.theory.alphabet import (
-    CRASH,
-    DUE,
-    INIT_FAILURE,
-    INIT_START,
-    INIT_SUCCESS,
-    LISTED,
-    RETRY_DUE,
-    RUN_FAILURE,
-    RUN_START,
-    STOP_END,
-    STOP_START,
-    VALID,
-)
 from kron.theory.formula import (
     Always,
     Atom,
@@ -33,7 +19,23 @@ from kron.theory.formula import (
     Until,
     WeakUntil,
 )
-from kron.theory.properties import FROZEN, RUN_END, at_most_one
+from kron.theory.properties import (
+    CRASH,
+    DUE,
+    FROZEN,
+    INIT_FAILURE,
+    INIT_START,
+    INIT_SUCCESS,
+    LISTED,
+    RETRY_DUE,
+    RUN_END,
+    RUN_FAILURE,
+    RUN_START,
+    STOP_END,
+    STOP_START,
+    VALID,
+    at_most_one,
+)
 
 
 class Theory(NamedTuple):

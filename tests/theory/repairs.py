@@ -7,9 +7,27 @@ and after `@` the second; without one a position comes a millisecond after the o
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kron.theory.alphabet import RETRY_DUE, RUN_FAILURE, RUN_START
 from kron.theory.formula import TRUE, Always, Atom, Formula, Letter, Named, Next, Once, Since, TruthValue, WeakUntil
-from kron.theory.properties import E3, L1, L3, P10, P11, P12, S1, S2, S3, S6, T2, T3, T4, at_most_one, hold
+from kron.theory.properties import (
+    E3,
+    L1,
+    L3,
+    P10,
+    P11,
+    P12,
+    RETRY_DUE,
+    RUN_FAILURE,
+    RUN_START,
+    S1,
+    S2,
+    S3,
+    S6,
+    T2,
+    T3,
+    T4,
+    at_most_one,
+    hold,
+)
 from tests.theory import originals
 from tests.theory.semantics import Word
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.errors import InvalidTraceError
 from kron.theory.alphabet import EVENTS

@@ -3,8 +3,7 @@
 from itertools import groupby
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.theory.checker import Checker
 from kron.theory.results import TraceReport

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from kron.theory import alphabet
 from kron.theory import properties as formulas
 from kron.theory.alphabet import EVENTS
 from kron.theory.formula import Atom, Formula, Named, TruthValue, definitions
@@ -160,7 +159,7 @@ def test_no_macro_is_explained_that_is_gone() -> None:
     assert set(MEANING) == {*COMBINATORS, *(macro.name for macro in named_macros())}
 
 
-@pytest.mark.parametrize("atom", [value for value in vars(alphabet).values() if isinstance(value, Atom)], ids=str)
+@pytest.mark.parametrize("atom", [value for value in vars(formulas).values() if isinstance(value, Atom)], ids=str)
 def test_the_page_names_every_atom(atom: Atom) -> None:
     assert f"`{atom}`" in PAGE.read_text("utf-8")
 

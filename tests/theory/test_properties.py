@@ -2,9 +2,9 @@
 
 import pytest
 
-from kron.theory.alphabet import ACTION, CRASH, FREEZE, THAW, Owner
+from kron.theory.alphabet import Owner
 from kron.theory.formula import Always, Formula, Previous, Since, TruthValue
-from kron.theory.properties import DECLARATIVE, FROZEN, POLLING, hold
+from kron.theory.properties import ACTION, CRASH, DECLARATIVE, FREEZE, FROZEN, POLLING, THAW, hold
 from kron.theory.trace_format import ResponseBounds
 from tests.theory.repairs import word
 from tests.theory.semantics import meaning

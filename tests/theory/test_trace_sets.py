@@ -3,8 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.theory.trace_format import SimultaneousEvents, TraceEvent, events_of, read_trace, write_event
 from tests.theory.test_trace_format import CONTRACTS, HEADER, START, instants, positions, refusal

@@ -72,6 +72,6 @@ def test_a_job_that_never_was_is_unknown(hive: Beehive, identity: str) -> None:
 
 
 def test_the_failed_run_is_a_problem_and_in_the_history_of_its_job(hive: Beehive) -> None:
-    assert [row.run_id for row in hive.jobs.problems(10)] == [RUN]
+    assert [row.run_id for row in hive.jobs.history.problems(10)] == [RUN]
     assert [row.run_id for row in hive.jobs.rows("hive:feed", 10)] == [RUN]
     assert hive.jobs.rows("hive:a/b", 10) == []

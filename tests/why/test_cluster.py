@@ -4,13 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.decision.decide import decide
 from kron.instant import Instant, parse_instant
-from kron.kronjob.child_job import build_job, job_name
-from kron.kronjob.kronjob import KronJob
+from kron.kronjob.kronjob import KronJob, build_job, job_name
 from kron.kronjob.parser import parse_kronjob
 from kron.rules.periods import effective_time
 from kron.why.cluster import ClusterExplanation, ClusterRecords, RecordedBy, cluster_sentence
@@ -93,7 +91,7 @@ def test_a_period_that_the_status_lists_is_told_from_there() -> None:
         "outcome": "executed",
         "reason": "",
         "source": "status",
-        "job": job_name(kronjob(), parse_instant(FIRST)),
+        "job": job_name(kronjob().identity, parse_instant(FIRST)),
     }
 
 

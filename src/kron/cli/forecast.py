@@ -15,8 +15,7 @@ from kron.console.output import pluralize, print_json, print_table
 from kron.console.parameters import NonEmptyPath
 from kron.console.program import file_errors
 from kron.errors import KronError, display_text
-from kron.forecast.feed import FORMATS
-from kron.forecast.feed import feed as write_feed
+from kron.forecast.feed import FORMATS, feed as write_feed
 from kron.forecast.forecast import Forecast, build_forecast, days_by_hours, hours_by_minutes
 from kron.forecast.load import UNITS
 from kron.forecast.runs import ForecastJob

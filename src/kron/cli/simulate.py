@@ -23,8 +23,7 @@ from kron.simulator.scenario import (
     jobs_of_file,
     jobs_of_registrations,
 )
-from kron.simulator.simulation import SimulationSummary
-from kron.simulator.simulation import simulate as live
+from kron.simulator.simulation import SimulationSummary, simulate as live
 from kron.simulator.trace_writer import TraceWriter
 from kron.theory.formula import TruthValue
 from kron.theory.properties import SUITES

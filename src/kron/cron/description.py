@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from kron.cron.dialect import DAY
 from kron.cron.expression import Expression
-from kron.cron.field import Field
+from kron.cron.field import Field, group_runs
 
 _FEW_TIMES = 6  # so many times of day are listed one by one; more are told as a pattern
 _WEEKDAYS = ("Sundays", "Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays")
@@ -111,7 +111,7 @@ def _ordinals(values: list[int]) -> str:
         until = f" to the {_ordinal(values[-1])}" if values[-1] + step <= DAY.high else ""
         return f"every {_ordinal(step)} day from the {_ordinal(values[0])}{until}"
     parts = []
-    for run in _runs(values):
+    for run in group_runs(values):
         many = len(run) > 2
         parts += [f"the {_ordinal(run[0])} to the {_ordinal(run[-1])}"] if many else [f"the {_ordinal(v)}" for v in run]
     return _and(parts)
@@ -125,16 +125,6 @@ def _ordinal(value: int) -> str:
 # --- lists ------------------------------------------------------------------------------------------------------------
 
 
-def _runs(values: list[int]) -> list[list[int]]:
-    runs: list[list[int]] = []
-    for value in values:
-        if runs and runs[-1][-1] + 1 == value:
-            runs[-1].append(value)
-        else:
-            runs.append([value])
-    return runs
-
-
 def _is_run(values: list[int]) -> bool:
     return values[-1] - values[0] == len(values) - 1
 
@@ -142,7 +132,7 @@ def _is_run(values: list[int]) -> bool:
 def _list(values: list[int]) -> str:
     """Return the values with runs of three and more as `a to b`."""
     parts = []
-    for run in _runs(values):
+    for run in group_runs(values):
         parts += [f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(value) for value in run]
     return _and(parts)
 

@@ -1,7 +1,7 @@
 """parse_field(text, unit, dialect) -> Field: the values that one field names, as bits."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
 from kron.cron.dialect import EXTENDED, UNITS, WEEKDAY, Dialect, Unit
@@ -99,14 +99,20 @@ def _leading_step(field: Field) -> int:
 
 def _runs(field: Field, *, without: int) -> list[str]:
     texts: list[str] = []
-    left = [value for value in field if not without >> value & 1]
-    while left:
-        length = 1
-        while length < len(left) and left[length] == left[0] + length:
-            length += 1
-        run, left = left[:length], left[length:]
-        texts += [f"{run[0]}-{run[-1]}"] if length > 2 else [str(value) for value in run]
+    for run in group_runs(value for value in field if not without >> value & 1):
+        texts += [f"{run[0]}-{run[-1]}"] if len(run) > 2 else [str(value) for value in run]
     return texts
+
+
+def group_runs(values: Iterable[int]) -> list[list[int]]:
+    """Return ascending values as lists of neighbours."""
+    runs: list[list[int]] = []
+    for value in values:
+        if runs and runs[-1][-1] + 1 == value:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    return runs
 
 
 def _bits(values: range) -> int:

@@ -113,10 +113,11 @@ class Schedule:
         """Return how many occurrences of segment i lie after `at`, up to and including `last`."""
         start, offset = table.starts[i], table.offsets[i]
         is_begun = at >= start
-        after = _wall(at if is_begun else start - MICROSECOND, offset)
+        # West of Greenwich the first minute of the year 1 is not counted: no wall time lies before it.
+        after = shift(at if is_begun else start - MICROSECOND, offset)
         if self.repeated is RepeatedPolicy.FIRST and i > 0:
-            after = max(after, _wall(start, table.offsets[i - 1]) - MICROSECOND)
-        found = self.expression.count(after, _wall(min(last, table.last_instant(i)), offset))
+            after = max(after, shift(start, table.offsets[i - 1]) - MICROSECOND)
+        found = self.expression.count(after, shift(min(last, table.last_instant(i)), offset))
         if self.gap is GapPolicy.SHIFT and not is_begun and self._named_in_gap(table, i):
             first = start + offset
             found += self.expression.until(first) != first  # named by itself, it was counted
@@ -212,14 +213,6 @@ def _until(expression: Expression, at: Instant, offset: timedelta) -> Wall | Non
         return expression.until(at + offset)
     except OverflowError:
         return None if offset < ZERO else expression.until(_LAST_WALL)
-
-
-def _wall(at: Instant, offset: timedelta) -> Wall:
-    """Return the wall time of an instant, or the end of the calendar that it lies beyond.
-
-    West of Greenwich the first minute of the year 1 is not counted: no wall time lies before it.
-    """
-    return shift(at, offset)
 
 
 def _is_repeat(table: OffsetTable, i: int, wall: Wall) -> bool:

@@ -3,8 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from dataclasses import field as attribute
+from dataclasses import dataclass, field as attribute
 from datetime import date, datetime
 
 from kron.cron.dialect import DAY, HOUR, MONTH, WEEKDAY, Dialect, Unit

@@ -110,18 +110,15 @@ def _runs(minutes: int) -> list[tuple[int, int]]:
     return runs
 
 
-def _join(spans: Iterator[tuple[Instant, Instant]]) -> Iterator[tuple[Instant, Instant]]:
-    """Yield the spans with neighbours made one."""
-    current: tuple[Instant, Instant] | None = None
+def _join(spans: Iterator[tuple[Instant, Instant]]) -> list[tuple[Instant, Instant]]:
+    """Return the spans with neighbours made one."""
+    joined: list[tuple[Instant, Instant]] = []
     for first, last in spans:
-        if current is not None and current[1] + SECOND == first:
-            current = (current[0], last)
+        if joined and joined[-1][1] + SECOND == first:
+            joined[-1] = (joined[-1][0], last)
         else:
-            if current is not None:
-                yield current
-            current = (first, last)
-    if current is not None:
-        yield current
+            joined.append((first, last))
+    return joined
 
 
 _DAYS = 400  # more than a year, so that every season and every holiday is in it

@@ -1,7 +1,6 @@
 """HistoryReader: what people and hosts read of a ledger of jobs. The docstrings are the specification."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import NamedTuple, Protocol, TypeAlias

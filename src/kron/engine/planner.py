@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from kron.engine.clock_watch import ClockReading
 from kron.engine.emitter import Observers
@@ -16,23 +16,16 @@ Stored = TypeVar("Stored", contravariant=True)  # what it remembers
 Result = TypeVar("Result", covariant=True)
 
 
-class Change(Protocol[Batch, Result, AnyRun]):
-    """A change of what is declared. Nothing is changed by it yet."""
+class Change(Generic[Batch, Result, AnyRun]):
+    """A change of what is declared. Nothing is changed by it yet. One that starts and stops nothing inherits that."""
 
-    @property
-    def batch(self) -> Batch:
-        """What to remember first; nothing needs to be written if it is empty."""
-
-    @property
-    def starts(self) -> Sequence[AnyRun]:
-        """The runs that start once it is committed."""
-
-    @property
-    def stops(self) -> Sequence[tuple[AnyRun, ResultCode]]:
-        """The runs that are asked to end then, and why."""
+    batch: Batch  # what to remember first; nothing needs to be written if it is empty
+    starts: Sequence[AnyRun] = ()  # the runs that start once it is committed
+    stops: Sequence[tuple[AnyRun, ResultCode]] = ()  # the runs that are asked to end then, and why
 
     def commit(self, refused: Sequence[Refusal], /) -> Result:
         """Apply the committed change; what is `refused` was not committed. Raise what prevents all of it."""
+        raise NotImplementedError
 
     def report(self, observers: Observers[AnyRun], /) -> None:
         """Report what was committed, after its runs have started."""

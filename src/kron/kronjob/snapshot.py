@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 from kron.errors.diagnostics import Diagnostic
 from kron.instant import Instant, parse_instant
-from kron.kronjob.child_job import is_canonical_job
-from kron.kronjob.kronjob import API_VERSION, GROUP, KIND, LONGEST_NAME, LONGEST_NAMESPACE, KronJob
+from kron.kronjob.kronjob import API_VERSION, GROUP, KIND, LONGEST_NAME, LONGEST_NAMESPACE, KronJob, is_canonical_job
 from kron.kronjob.parser import invalid_spec_message, parse_kronjob
 from kron.kronjob.spec_fields import MAX_STATUS_BYTES, definition_hash, exceeds_max_depth, json_bytes
 from kron.kronjob.status import (
@@ -103,35 +102,20 @@ class KronJobSnapshot:
 
 
 def parse_snapshot(document: Mapping[str, Any], before: KronJobSnapshot | None, now: Instant) -> KronJobSnapshot:
-    """Return what is kept of a document; what has not changed since before is not read again."""
-    metadata = document["metadata"]
+    """Return what is kept of a document; a spec that has not changed since before is not read again."""
+    metadata, spec = document["metadata"], document.get("spec")
     generation = int(metadata.get("generation") or 0)
-    fields: dict[str, Any] = {
-        "resource_version": str(metadata.get("resourceVersion") or ""),
-        "kept_status": _kept_status(document.get("status")),
-        "is_leaving": metadata.get("deletionTimestamp") is not None,
-    }
     if before is not None and before.uid != metadata["uid"]:
         before = None
     if before is not None and before.generation == generation:
-        return replace(before, **fields)
-    spec = document.get("spec")
-    found = parse_kronjob({"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec})
-    job_spec: JobSpec | InvalidSpec
-    if isinstance(found, KronJob):
-        hashed, job_spec = found.definition_hash, _job_spec(found, generation)
+        hashed, job_spec = before.definition_hash, before.spec
     else:
-        hashed, job_spec = definition_hash(spec if isinstance(spec, dict) else {}), InvalidSpec(_errors(found))
-    after = KronJobSnapshot(
-        metadata["namespace"],
-        metadata["name"],
-        metadata["uid"],
-        generation=generation,
-        created=parse_instant(metadata["creationTimestamp"]),
-        definition_hash=hashed,
-        spec=job_spec,
-        **fields,
-    )
+        found = parse_kronjob({"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec})
+        if isinstance(found, KronJob):
+            hashed, job_spec = found.definition_hash, _job_spec(found, generation)
+        else:
+            hashed, job_spec = definition_hash(spec if isinstance(spec, dict) else {}), InvalidSpec(_errors(found))
+    after = _snapshot(document, hashed, job_spec)
     if before is not None:
         is_same = compare_definition(before.definition, after.definition) is DefinitionChange.SAME
         after.defined_at = before.defined_at if is_same else now
@@ -141,6 +125,11 @@ def parse_snapshot(document: Mapping[str, Any], before: KronJobSnapshot | None, 
 
 def unreadable_kronjob(document: Mapping[str, Any], error: str) -> KronJobSnapshot:
     """Return a KronJob whose spec raises an error when it is read, as one that is wrong: its status can say so."""
+    # The hash is that of no valid spec: when it is repaired, nothing is made up for.
+    return _snapshot(document, definition_hash({}), InvalidSpec(f"spec: cannot be read: {error}"))
+
+
+def _snapshot(document: Mapping[str, Any], hashed: str, spec: JobSpec | InvalidSpec) -> KronJobSnapshot:
     metadata = document["metadata"]
     return KronJobSnapshot(
         metadata["namespace"],
@@ -150,8 +139,9 @@ def unreadable_kronjob(document: Mapping[str, Any], error: str) -> KronJobSnapsh
         generation=int(metadata.get("generation") or 0),
         created=parse_instant(metadata["creationTimestamp"]),
         kept_status=_kept_status(document.get("status")),
-        definition_hash=definition_hash({}),  # that of no valid spec: when it is repaired, nothing is made up for
-        spec=InvalidSpec(f"spec: cannot be read: {error}"),
+        definition_hash=hashed,
+        spec=spec,
+        is_leaving=metadata.get("deletionTimestamp") is not None,
     )
 
 

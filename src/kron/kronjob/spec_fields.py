@@ -68,18 +68,6 @@ def _read_schedule(where: str, given: str) -> str:
     return given
 
 
-def _read_zone(_where: str, given: str) -> str:
-    return load_zone(given).name
-
-
-def _read_duration(where: str, given: str) -> timedelta:
-    return read_duration(where, given)
-
-
-def _read_clauses(_where: str, given: list[str]) -> Clauses:
-    return Clauses.parse(given)
-
-
 def _read_limit(where: str, given: int) -> int:
     if not 0 <= given <= _MOST_JOBS:
         reason = f"must be a whole number from 0 to {_MOST_JOBS}"
@@ -114,13 +102,14 @@ def _choice(enum: type[Enum], default: Enum, description: str) -> ValueField:
 def _duration(default: str | None, description: str) -> ValueField:
     schema = {"pattern": DURATION, "maxLength": _LONGEST_DURATION}
     return ValueField(
-        "string", f"{description} A duration such as 1h30m, 90s or 250ms.", _read_duration, default, schema
+        "string", f"{description} A duration such as 1h30m, 90s or 250ms.", read_duration, default, schema
     )
 
 
 def _clauses(description: str) -> ValueField:
     schema = {"items": {"type": "string", "minLength": 1, "maxLength": LONGEST_ITEM}, "maxItems": MOST_VALUES}
-    return ValueField("array", f"{description} Each item is one clause.", _read_clauses, [], schema)
+    description = f"{description} Each item is one clause."
+    return ValueField("array", description, lambda _where, given: Clauses.parse(given), [], schema)
 
 
 def _limit(default: int, kind: str) -> ValueField:
@@ -160,7 +149,7 @@ SPEC = ObjectField(
         "timeZone": ValueField(
             "string",
             "The IANA time zone of the schedule and the constraints.",
-            _read_zone,
+            lambda _where, given: load_zone(given).name,
             "UTC",
             {"minLength": 1, "maxLength": LONGEST_ZONE},
         ),

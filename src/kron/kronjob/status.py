@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 from kron.decision.decision import Decision
 from kron.decision.seed import period_id
 from kron.errors import InvalidInstantError
-from kron.instant import MAX_DURATION, ZERO, Instant, format_instant, parse_instant
+from kron.instant import LAST_INSTANT, MAX_DURATION, ZERO, Instant, format_instant, parse_instant, shift
 from kron.kronjob.kronjob import KronJob
 from kron.rules.job_record import PeriodRecord
 from kron.rules.periods import LOOKED_AHEAD, HandledPeriods
@@ -139,7 +139,7 @@ def served_until(listed: Sequence[PeriodStatus], declared_at: Instant) -> Instan
 # How far ahead of the clock an entry may be: so much a clock can be set back, or another replica's can be ahead, before
 # a period that has its outcome is forgotten and may run a second time.
 CORRECTION = timedelta(days=1)
-_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(microsecond=0, tzinfo=UTC)
+_LAST = LAST_INSTANT.replace(microsecond=0)
 
 
 class StatusHorizon(NamedTuple):
@@ -160,7 +160,7 @@ class StatusHorizon(NamedTuple):
     @property
     def end(self) -> Instant:
         """The latest instant that an entry can speak of."""
-        return _moved(self.now, self.window + CORRECTION)
+        return min(shift(self.now, self.window + CORRECTION), _LAST)
 
     def has(self, at: Instant) -> bool:
         """Whether a period can have been handled for this chosen time; one before the creation is not the KronJob's."""
@@ -168,7 +168,7 @@ class StatusHorizon(NamedTuple):
 
     def saw(self, at: Instant) -> bool:
         """Whether a Job of the KronJob can have ended then; the clock that says so is that of another host."""
-        return _moved(self.created, -CORRECTION) <= at <= _moved(self.now, CORRECTION)
+        return shift(self.created, -CORRECTION) <= at <= shift(self.now, CORRECTION)
 
     def defined_at(self, at: Instant) -> Instant:
         """Return since when a definition can be in force, as near to an instant as possible."""
@@ -179,21 +179,13 @@ class StatusHorizon(NamedTuple):
         if entry.first == entry.last:
             is_near = abs(entry.last - entry.effective_time) <= MAX_DURATION  # no window is longer
             return entry if is_near and self.has(entry.effective_time) else None
-        first, last = max(entry.first, _moved(self.created, -self.window)), min(entry.last, self.end)
+        first, last = max(entry.first, shift(self.created, -self.window)), min(entry.last, self.end)
         chosen = None if entry.chosen is None or not self.has(entry.chosen) else entry.chosen
         return None if first > last else entry._replace(first=first, last=last, chosen=chosen)
 
     def clip_all(self, entries: Iterable[PeriodStatus]) -> tuple[PeriodStatus, ...]:
         """Return what can be true of all entries, in their order."""
         return tuple(clipped for entry in entries if (clipped := self.clip(entry)) is not None)
-
-
-def _moved(at: Instant, by: timedelta) -> Instant:
-    """Return an instant so much later, or the end of the calendar."""
-    try:
-        return at + by
-    except OverflowError:
-        return _LAST if by > timedelta() else _FIRST
 
 
 AS_EXPECTED, INVALID_SPEC, INTERNAL_ERROR = "AsExpected", "InvalidSpec", "InternalError"
@@ -218,13 +210,7 @@ class ObjectReference(NamedTuple):
 
     def to_dict(self) -> dict[str, str]:
         """Return it as an object reference."""
-        return {
-            "apiVersion": "batch/v1",
-            "kind": "Job",
-            "namespace": self.namespace,
-            "name": self.name,
-            "uid": self.uid,
-        }
+        return {"apiVersion": "batch/v1", "kind": "Job", **self._asdict()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ class Ongoing(Generic[Result]):
         return None
 
 
-def finish(parts: Parts[Result]) -> Result:
+def finish(parts: Generator[object, None, Result]) -> Result:
     """Return the result of a calculation in parts, at once."""
     while True:
         try:

@@ -69,9 +69,6 @@ def next_evaluation(record: TaskRecord, due: Due, now: Instant) -> Instant | Non
     return record.retry_until if coming is None else min(coming, record.retry_until)
 
 
-_make = tuple.__new__  # what calling a named tuple does, in half the time
-
-
 class StartTask(NamedTuple):
     """A run begins: what is owed, and what is remembered before it starts."""
 

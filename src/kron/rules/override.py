@@ -1,4 +1,4 @@
-"""What a changed declaration does: to tasks (`reconcile`) and to periods (`redefine`)."""
+"""What a changed declaration does: to tasks (`reconcile`) and to periods (`redefine_in_parts`)."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from enum import Enum
@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
-from kron.errors import CronCalculationError
-from kron.instant import LAST_INSTANT, MICROSECOND, SECOND, Instant
+from kron.instant import MICROSECOND, SECOND, Instant
 from kron.rules.contract import ChangedTaskHistory, Contract, IdentifierScope, InterruptedRun
-from kron.rules.effort import PERIOD, Parts, finish, work_of
+from kron.rules.effort import PERIOD, Parts, work_of
 from kron.rules.outage import ClosedPeriods, Outage, close_period, merge_adjacent_in_parts, recover_in_parts
 from kron.rules.periods import NO_PERIODS, HandledPeriods, effective_time
 from kron.rules.policy import Policy
@@ -114,22 +113,16 @@ def compare_definition(
     return DefinitionChange.TIMING
 
 
-def redefine(
+def redefine_in_parts(
     old: Timing, new: Timing | None, policy: Policy, gap: Outage, handled: HandledPeriods = NO_PERIODS
-) -> list[ClosedPeriods]:
+) -> Parts[list[ClosedPeriods]]:
     """Return what is closed by a change at the end of the gap; everything until its beginning was handled before.
 
     `new` is None for a job that is removed.
     """
-    return finish(redefine_in_parts(old, new, policy, gap, handled))
-
-
-def redefine_in_parts(
-    old: Timing, new: Timing | None, policy: Policy, gap: Outage, handled: HandledPeriods = NO_PERIODS
-) -> Parts[list[ClosedPeriods]]:
-    """Return the same, part by part."""
     terms = old.terms
-    if _next(old, gap.since - SECOND * terms.last - MICROSECOND) > gap.until - SECOND * terms.first:
+    begun = old.schedule.between(gap.since - SECOND * terms.last - MICROSECOND, gap.until - SECOND * terms.first)
+    if next(begun, None) is None:
         return []  # nothing had begun: so it is with nearly all jobs when a file is read anew
     owned = yield from _owned(old, new, gap.until)
     kept = HandledPeriods((*handled.under(old.schedule).spans, *((nominal, nominal) for nominal in owned)))
@@ -154,25 +147,12 @@ def redefine_in_parts(
 def is_closed(nominal: Instant, new: Timing | None, changed_at: Instant) -> bool:
     """Whether a change closes one period of the old definition: it had begun, and the new one does not run it.
 
-    It is `redefine` for a host that knows of the old definition no more than the next nominal time.
+    It is `redefine_in_parts` for a host that knows of the old definition no more than the next nominal time.
     """
-    return nominal <= changed_at and (new is None or not owns_period(new, nominal, changed_at))
-
-
-def owns_period(timing: Timing, nominal: Instant, since: Instant) -> bool:
-    """Whether a definition that counts from an instant has a period, and runs it after that."""
-    return nominal in timing.schedule.between(nominal - MICROSECOND, nominal) and _is_after(timing, nominal, since)
-
-
-def _is_after(timing: Timing, nominal: Instant, since: Instant) -> bool:
-    return effective_time(decide(timing, nominal)) > since
-
-
-def _next(timing: Timing, after: Instant) -> Instant:
-    try:
-        return timing.schedule.next(after)
-    except CronCalculationError:  # the calendar ends
-        return LAST_INSTANT
+    if new is None or nominal > changed_at:
+        return nominal <= changed_at
+    is_period = nominal in new.schedule.between(nominal - MICROSECOND, nominal)
+    return not is_period or effective_time(decide(new, nominal)) <= changed_at
 
 
 def _owned(old: Timing, new: Timing | None, at: Instant) -> Parts[set[Instant]]:

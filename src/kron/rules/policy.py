@@ -41,9 +41,11 @@ class Policy:
         """Return what the line's `@policy(…)` says, the defaults if it has none."""
         if "policy" not in line.modifiers:
             return cls()
-        modifier = line.modifiers["policy"]
+        modifier, mistakes = line.modifiers["policy"], ErrorCollector()
         with locate_errors(modifier):
-            return cls.from_dict(parse_policy_words(modifier))
+            words = collect_policy_words(modifier, mistakes)
+            mistakes.raise_first()
+            return cls.from_dict(words)
 
     @classmethod
     def from_dict(cls, given: Mapping[str, object]) -> "Policy":
@@ -73,16 +75,8 @@ class Policy:
         return [f"@policy({','.join(words)})"] if words else []
 
 
-def parse_policy_words(modifier: Modifier) -> Parts:
-    """Return what an `@policy(…)` says and no more, `suspend` as a bool where it is one."""
-    mistakes = ErrorCollector()
-    words = collect_policy_words(modifier, mistakes)
-    mistakes.raise_first()
-    return words
-
-
 def collect_policy_words(modifier: Modifier, mistakes: ErrorCollector) -> Parts:
-    """Return what an `@policy(…)` says; what is wrong with the rest of it is added to the mistakes."""
+    """Return what an `@policy(…)` says, `suspend` as a bool where it is one; what is wrong is added to the mistakes."""
     words: Parts = {}
     for word in modifier.words():
         with mistakes:

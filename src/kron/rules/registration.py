@@ -20,12 +20,11 @@ from kron.errors import (
     ScheduleDuplicateTaskError,
     UnknownTimezoneError,
 )
-from kron.instant import ZERO
+from kron.instant import MILLISECOND, ZERO
 from kron.rules.contract import Contract
 from kron.rules.due import ChosenTimes, Due, Occurrences
 
 Callback = Callable[[], Awaitable[Any]]
-_MILLISECOND = timedelta(milliseconds=1)
 _FINE = timedelta(days=36500)
 _LISTS = (list, tuple)
 
@@ -94,9 +93,9 @@ def is_async_callable(value: object) -> bool:
 
 def _check_delay(delay: timedelta) -> timedelta:
     if delay < ZERO:
-        raise NegativeRetryDelayError(retry_delay_ms=delay // _MILLISECOND)
+        raise NegativeRetryDelayError(retry_delay_ms=delay // MILLISECOND)
     # As a number of milliseconds it would not come back from a ledger to the microsecond.
-    return delay - delay % _MILLISECOND
+    return delay - delay % MILLISECOND
 
 
 def _check_name(name: str) -> None:

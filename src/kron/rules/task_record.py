@@ -13,9 +13,8 @@ from kron.errors import (
     TaskInvalidValueError,
     TaskMissingFieldError,
 )
-from kron.instant import Instant, format_instant, parse_instant
+from kron.instant import MILLISECOND, Instant, format_instant, parse_instant
 
-_MILLISECOND = timedelta(milliseconds=1)
 _MOST = 2**53  # what every reader of JSON holds exactly
 
 # Many records carry the same instant (the step that wrote them), so its text is made and read once.
@@ -125,8 +124,8 @@ def check_columns(found: Collection[str]) -> None:
 @lru_cache(maxsize=1024)
 def milliseconds(duration: timedelta) -> int | float:
     """Return a duration as a number of milliseconds, whole where it is."""
-    whole, rest = divmod(duration, _MILLISECOND)
-    return whole + rest / _MILLISECOND if rest else whole
+    whole, rest = divmod(duration, MILLISECOND)
+    return whole + rest / MILLISECOND if rest else whole
 
 
 def _string(field: str, value: object) -> str:

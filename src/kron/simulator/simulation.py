@@ -15,8 +15,7 @@ from kron.instant import SECOND, Instant
 from kron.rules.contract import InitializeWhileActive
 from kron.rules.events import Event
 from kron.rules.registration import ScheduleReader
-from kron.simulator.faults import CrashingLedger, SimulatedCallbacks
-from kron.simulator.scenario import Scenario, SimulatedJob
+from kron.simulator.scenario import CrashingLedger, Scenario, SimulatedCallbacks, SimulatedJob
 from kron.theory.trace_format import TraceEvent, TracePosition
 from kron.trace.crash_repair import CrashRepair
 from kron.trace.due_events import DueEventInserter
@@ -137,7 +136,7 @@ class _SimulationRun:
             reached = self._clock.now()
         await self._advance(self._end)
         await self._stop()
-        self._put(TraceEvent(self._milliseconds(), "End", {"closed": False}))
+        self._put(TraceEvent(self._recorder.timestamp(), "End", {"closed": False}))
         self._summary.runs, self._summary.failures = self._callbacks.runs, self._callbacks.failures
         return self._summary
 
@@ -290,9 +289,6 @@ class _SimulationRun:
 
     def _count_fault(self, accident: str) -> None:
         self._summary.accidents[accident] = self._summary.accidents.get(accident, 0) + 1
-
-    def _milliseconds(self) -> int:
-        return self._recorder.timestamp()
 
 
 def _forget(call: "asyncio.Task[None]") -> None:

@@ -7,10 +7,8 @@ from kron.adapters.passing_ledger import FaultyLedger
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.library.scheduler import crash
 from kron.testing.clock_suite import CLOCK_SUITE
-from kron.testing.history_suite import HISTORY_SUITE
 from kron.testing.job_ledger_refusals import REFUSALS
 from kron.testing.job_ledger_suite import ROUND_TRIPS, JobLedgerCheck, JobLedgerClause
-from kron.testing.runner_suite import RUNNER_SUITE, RunnerClause, runner_suite
 from kron.testing.simulation import Simulation, simulate
 from kron.testing.task_ledger_suite import TASK_LEDGER_SUITE
 
@@ -29,19 +27,15 @@ JOB_LEDGER_SUITE = job_ledger_suite()
 
 __all__ = [
     "CLOCK_SUITE",
-    "HISTORY_SUITE",
     "JOB_LEDGER_SUITE",
-    "RUNNER_SUITE",
     "TASK_LEDGER_SUITE",
     "FaultyLedger",
     "JobLedgerClause",
     "MemoryJobLedger",
     "MemoryTaskLedger",
-    "RunnerClause",
     "Simulation",
     "VirtualClock",
     "crash",
     "job_ledger_suite",
-    "runner_suite",
     "simulate",
 ]

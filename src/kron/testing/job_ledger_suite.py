@@ -14,9 +14,10 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Set
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 from kron.engine.ledger import HandledByJob, JobBatch, JobLedger, JobSnapshot, PendingRetry
+from kron.engine.ports import Ledger, Stored, Written
 from kron.errors import LedgerError, LedgerInUseError
 from kron.rules.job_record import (
     JobRecord,
@@ -34,6 +35,7 @@ from kron.rules.verdict import Outcome
 
 JobLedgerFactory = Callable[[], JobLedger]
 JobLedgerCheck = Callable[[JobLedgerFactory], Coroutine[Any, Any, None]]
+AnyLedger = TypeVar("AnyLedger", bound=Ledger[Any, object])
 
 
 class JobLedgerClause(Enum):
@@ -79,7 +81,7 @@ def attempt_at(minute: int, run_id: str, number: int = 1) -> RunStart:
 
 
 @asynccontextmanager
-async def opened(make: JobLedgerFactory, *batches: JobBatch) -> AsyncIterator[JobLedger]:
+async def opened(make: Callable[[], AnyLedger], *batches: object) -> AsyncIterator[AnyLedger]:
     """Let a host have the ledger for a while, and remember something first."""
     ledger = make()
     await ledger.open()
@@ -92,7 +94,7 @@ async def opened(make: JobLedgerFactory, *batches: JobBatch) -> AsyncIterator[Jo
         await ledger.close()
 
 
-async def reopened(make: JobLedgerFactory, *batches: JobBatch) -> JobSnapshot:
+async def reopened(make: Callable[[], Ledger[Written, Stored]], *batches: Written) -> Stored:
     """Append, close, and return what another host then finds."""
     async with opened(make, *batches):
         pass

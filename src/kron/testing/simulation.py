@@ -13,8 +13,7 @@ from kron.instant import instant
 from kron.rules.contract import DEFAULT, PRESETS
 from kron.rules.registration import ScheduleReader, parse_registrations
 from kron.simulator.scenario import CallbackBehaviour, FaultRates, Scenario, jobs_of_registrations
-from kron.simulator.simulation import SimulationSummary
-from kron.simulator.simulation import simulate as live
+from kron.simulator.simulation import SimulationSummary, simulate as live
 from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue
 from kron.theory.results import PropertyResult, TraceReport

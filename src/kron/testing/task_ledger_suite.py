@@ -15,6 +15,7 @@ from kron.engine.ports import TaskBatch, TaskLedger
 from kron.errors import LedgerError, LedgerInUseError
 from kron.instant import FIRST_INSTANT, LAST_INSTANT
 from kron.rules.task_record import TaskRecord, TaskRunOutcome, TaskRunRecord
+from kron.testing.job_ledger_suite import opened, reopened
 
 TaskLedgerFactory = Callable[[], TaskLedger]
 TaskLedgerCheck = Callable[[TaskLedgerFactory], Coroutine[Any, Any, None]]
@@ -38,73 +39,47 @@ _EVERYTHING = TaskRecord(
 _RUN = TaskRunRecord("never ran", _NOW, _NOW, _NOW + timedelta(seconds=1), TaskRunOutcome.FAILURE, "ValueError: no")
 
 
-async def _reopened(make: TaskLedgerFactory) -> dict[str, TaskRecord]:
-    ledger = make()
-    await ledger.open()
-    records = dict(await ledger.load())
-    await ledger.close()
-    return records
-
-
 async def a_new_ledger_remembers_nothing(make: TaskLedgerFactory) -> None:
     """There is nothing in a new one."""
-    assert await _reopened(make) == {}
+    assert await reopened(make) == {}
 
 
 async def a_record_comes_back_as_it_was(make: TaskLedgerFactory) -> None:
     """Every field, of a task that has never run and of one that has done everything."""
-    ledger = make()
-    await ledger.open()
-    await ledger.load()
+    found = await reopened(make, TaskBatch(records=[_NEVER_RAN, _EVERYTHING], runs=[_RUN]))
 
-    await ledger.append(TaskBatch(records=[_NEVER_RAN, _EVERYTHING], runs=[_RUN]))
-    await ledger.close()
-
-    assert await _reopened(make) == {record.name: record for record in (_NEVER_RAN, _EVERYTHING)}
+    assert found == {record.name: record for record in (_NEVER_RAN, _EVERYTHING)}
 
 
 async def what_was_appended_is_there_without_a_close(make: TaskLedgerFactory) -> None:
     """Loading again shows it."""
-    ledger = make()
-    await ledger.open()
-    await ledger.load()
-
-    await ledger.append(TaskBatch(records=[_NEVER_RAN]))
-
-    assert await ledger.load() == {_NEVER_RAN.name: _NEVER_RAN}
-    await ledger.close()
+    async with opened(make, TaskBatch(records=[_NEVER_RAN])) as ledger:
+        assert await ledger.load() == {_NEVER_RAN.name: _NEVER_RAN}
 
 
 async def the_last_word_on_a_task_counts(make: TaskLedgerFactory) -> None:
     """Within a batch and between batches."""
-    ledger = make()
-    await ledger.open()
-    await ledger.load()
     later, last = _NEVER_RAN._replace(last_attempt=_NOW), _NEVER_RAN._replace(last_success=_NOW)
 
-    await ledger.append(TaskBatch(records=[_NEVER_RAN, later]))
-    await ledger.append(TaskBatch(records=[later, last]))
-    await ledger.close()
+    found = await reopened(make, TaskBatch(records=[_NEVER_RAN, later]), TaskBatch(records=[later, last]))
 
-    assert await _reopened(make) == {last.name: last}
+    assert found == {last.name: last}
 
 
 async def a_start_is_remembered_beside_all_that_was_before(make: TaskLedgerFactory) -> None:
     """Of a few tasks or of thousands, with different retry counts, also of one whose end comes in the same batch."""
-    ledger = make()
-    await ledger.open()
-    await ledger.load()
     ended = _NEVER_RAN._replace(last_success=_NOW)
     before = [_EVERYTHING._replace(name=f"task {number}") for number in range(2_500)]
     after = [_begun(record, retry_count=number % 3) for number, record in enumerate(before)]
-    await ledger.append(TaskBatch(records=[*before, _NEVER_RAN]))
+    batches = (
+        TaskBatch(records=[*before, _NEVER_RAN]),
+        TaskBatch(records=[_EVERYTHING], begun=after),
+        TaskBatch(records=[ended], begun=[_begun(ended)]),
+        TaskBatch(begun=[_begun(_EVERYTHING)]),
+    )
 
-    await ledger.append(TaskBatch(records=[_EVERYTHING], begun=after))
-    await ledger.append(TaskBatch(records=[ended], begun=[_begun(ended)]))
-    await ledger.append(TaskBatch(begun=[_begun(_EVERYTHING)]))
-    await ledger.close()
+    found = dict(await reopened(make, *batches))
 
-    found = await _reopened(make)
     assert {name: found.pop(name) for name in (_NEVER_RAN.name, _EVERYTHING.name)} == {
         _NEVER_RAN.name: _begun(ended),
         _EVERYTHING.name: _begun(_EVERYTHING),
@@ -121,47 +96,32 @@ def _begun(record: TaskRecord, retry_count: int = 0) -> TaskRecord:
 
 async def writing_the_same_again_changes_nothing(make: TaskLedgerFactory) -> None:
     """And refuses nothing, so that an append may be repeated when it is not known whether it was done."""
-    ledger = make()
-    await ledger.open()
-    await ledger.load()
+    async with opened(make, TaskBatch(records=[_NEVER_RAN])) as ledger:
+        assert not await ledger.append(TaskBatch(records=[_NEVER_RAN]))
 
-    await ledger.append(TaskBatch(records=[_NEVER_RAN]))
-    assert not await ledger.append(TaskBatch(records=[_NEVER_RAN]))
-    await ledger.close()
-
-    assert await _reopened(make) == {_NEVER_RAN.name: _NEVER_RAN}
+    assert await reopened(make) == {_NEVER_RAN.name: _NEVER_RAN}
 
 
 async def a_forgotten_task_is_gone_and_may_come_back(make: TaskLedgerFactory) -> None:
     """Forgetting one that is not there is harmless."""
-    ledger = make()
-    await ledger.open()
-    await ledger.load()
-    await ledger.append(TaskBatch(records=[_NEVER_RAN, _EVERYTHING]))
+    both = TaskBatch(records=[_NEVER_RAN, _EVERYTHING])
+    gone = TaskBatch(forgotten=[_NEVER_RAN.name, _EVERYTHING.name, "unknown"])
 
-    await ledger.append(TaskBatch(forgotten=[_NEVER_RAN.name, _EVERYTHING.name, "unknown"]))
-    await ledger.append(TaskBatch(records=[_EVERYTHING]))
-    await ledger.close()
-
-    assert await _reopened(make) == {_EVERYTHING.name: _EVERYTHING}
+    assert await reopened(make, both, gone, TaskBatch(records=[_EVERYTHING])) == {_EVERYTHING.name: _EVERYTHING}
 
 
 async def a_second_scheduler_is_refused_until_the_first_lets_go(make: TaskLedgerFactory) -> None:
     """The error says so, and the first goes on undisturbed."""
-    first, second = make(), make()
-    await first.open()
-    await first.load()
+    async with opened(make) as first:
+        try:
+            await make().open()
+        except LedgerInUseError:
+            pass
+        else:
+            raise AssertionError("two schedulers have the same ledger")
+        await first.append(TaskBatch(records=[_NEVER_RAN]))
 
-    try:
-        await second.open()
-    except LedgerInUseError:
-        pass
-    else:
-        raise AssertionError("two schedulers have the same ledger")
-    await first.append(TaskBatch(records=[_NEVER_RAN]))
-    await first.close()
-
-    assert await _reopened(make) == {_NEVER_RAN.name: _NEVER_RAN}
+    assert await reopened(make) == {_NEVER_RAN.name: _NEVER_RAN}
 
 
 async def closing_twice_is_harmless(make: TaskLedgerFactory) -> None:

@@ -1,15 +1,9 @@
-"""The alphabet: the events of a trace and who owns them, and the atoms that formulas are made of.
-
-Atoms are seen from one task: `RS` means that this task starts. What a list, a call or the calendar says about the task
-at a position (that the list names it, that a stop has overtaken the call) is an atom, too.
-"""
+"""The alphabet: the events of a trace, who owns them, and what is seen of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
-
-from kron.theory.formula import Atom
 
 
 class Owner(Enum):
@@ -72,50 +66,6 @@ EVENTS: Mapping[str, TraceEventKind] = MappingProxyType(
 )
 
 LETTERS = {name: frozenset({kind.atom}) for name, kind in EVENTS.items()}  # what is seen of an event and no more
-
-# --- atoms of one position, seen from one task ------------------------------------------------------------------------
-
-INIT_START, INIT_SUCCESS, INIT_FAILURE = Atom("IS"), Atom("IEs"), Atom("IEf")
-STOP_START, STOP_END = Atom("SS"), Atom("SE")
-RUN_START, RUN_SUCCESS, RUN_FAILURE = Atom("RS"), Atom("REs"), Atom("REf")
-DUE, RETRY_DUE, CRASH = Atom("Due"), Atom("RetryDue"), Atom("Crash")
-FREEZE, THAW = Atom("Freeze"), Atom("Thaw")
-
-LISTED = Atom("Listed")  # beside IEs: the list names this task
-CHANGED = Atom("Changed")  # beside IEs: it did before, with another cron expression or delay
-RENEWED = Atom("Renewed")  # beside IEs: and the contract takes that for a first coming
-REDUE = Atom("Redue")  # beside IEs: by its new schedule it owes a run since its last start
-BOOT = Atom("Boot")  # beside IEs: the task comes for the first time, inside a minute that its schedule matches
-RECOUNTED = Atom("Recounted")  # beside IEs and ClockSet: what is owed is counted again, by a clock that was set back
-OVERTAKEN = Atom("Overtaken")  # beside IEs: a stop began after the call
-VALID = Atom("Valid")  # beside IEs and IEf: the list is valid
-EXCUSED = Atom("Excused")  # beside IEf: another call or an active list was in the way, or the world failed
-DROPPED = Atom("Dropped")  # beside IEf: the contract gives up the list that was active
-QUIET = Atom("Quiet")  # nothing runs and no initialisation is in progress
-ACTION = Atom("Action")  # an action happens
-TWO_ACTIONS = Atom("TwoActions")  # beside Action: and another one
-
-# --- the same, seen from one period of a job --------------------------------------------------------------------------
-
-DECISION, OUTCOME = Atom("Decision"), Atom("Outcome")
-SUSPENDED, RESUMED = Atom("Suspended"), Atom("Resumed")
-CHOSEN = Atom("Chosen")  # beside Decision: it names a time
-IN_WINDOW = Atom("InWindow")  # beside Chosen: the time lies within the window
-DIFFERS = Atom("Differs")  # beside Decision: an earlier one of the same definition says something else
-EXECUTION = Atom("Execution")  # beside RS: the first attempt
-REPLAYED = Atom("Replayed")  # beside Execution: since an arming later than its time another such period was executed
-FORGOTTEN = Atom("Forgotten")  # beside Execution and Outcome: nobody remembers anything so old
-EARLY = Atom("Early")  # beside RS: before the chosen time
-OVERLAP = Atom("Overlap")  # beside RS: another period of the job runs, and the one judged later forbids that
-EXCESS = Atom("Excess")  # beside RS: the attempt is one more than the retries allow
-SUCCESS = Atom("Success")  # beside REs: an attempt of the period, not a run without one
-LATE = Atom("Late")  # beside Executed: accepted later than deadline and slack allow
-EXECUTED, SKIPPED, MISSED = Atom("Executed"), Atom("Skipped"), Atom("Missed")  # beside Outcome
-UNSCHEDULABLE = Atom("Unschedulable")  # beside Outcome
-
-# --- the same, seen from one call of initialize or stop ---------------------------------------------------------------
-
-CALL_BEGINS, CALL_ENDS = Atom("Begin"), Atom("Return")
 
 
 def world_letter(events: Sequence[str]) -> frozenset[str]:

@@ -60,113 +60,94 @@ class Named(Formula):
 
 
 @dataclass(frozen=True, slots=True)
-class Not(Formula):
-    """It does not hold."""
+class _Unary(Formula):
+    """An operator with one operand."""
 
     operand: Formula
 
 
 @dataclass(frozen=True, slots=True)
-class And(Formula):
+class _Binary(Formula):
+    """An operator with two operands."""
+
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Not(_Unary):
+    """It does not hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class And(_Binary):
     """Both hold."""
 
-    left: Formula
-    right: Formula
-
 
 @dataclass(frozen=True, slots=True)
-class Or(Formula):
+class Or(_Binary):
     """One of them holds, or both."""
 
-    left: Formula
-    right: Formula
-
 
 @dataclass(frozen=True, slots=True)
-class Implies(Formula):
+class Implies(_Binary):
     """If the left one holds, so does the right one."""
-
-    left: Formula
-    right: Formula
 
 
 # --- future -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Next(Formula):
+class Next(_Unary):
     """It holds at the next position, if there is one."""
 
-    operand: Formula
-
 
 @dataclass(frozen=True, slots=True)
-class Until(Formula):
+class Until(_Binary):
     """The right one comes, and the left one holds until then."""
 
-    left: Formula
-    right: Formula
-
 
 @dataclass(frozen=True, slots=True)
-class WeakUntil(Formula):
+class WeakUntil(_Binary):
     """The left one holds until the right one comes, or for ever."""
 
-    left: Formula
-    right: Formula
-
 
 @dataclass(frozen=True, slots=True)
-class Always(Formula):
+class Always(_Unary):
     """It holds here and at every later position."""
 
-    operand: Formula
-
 
 @dataclass(frozen=True, slots=True)
-class Eventually(Formula):
+class Eventually(_Unary):
     """It holds here or at some later position."""
 
-    operand: Formula
-
 
 @dataclass(frozen=True, slots=True)
-class EventuallyWithin(Formula):
+class EventuallyWithin(_Unary):
     """It holds here or later, before more than the bound of active time has passed."""
-
-    operand: Formula
 
 
 # --- past -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Previous(Formula):
+class Previous(_Unary):
     """There is a position before, and it held there."""
 
-    operand: Formula
-
 
 @dataclass(frozen=True, slots=True)
-class Since(Formula):
+class Since(_Binary):
     """The right one held here or earlier, and the left one at every position after that."""
 
-    left: Formula
-    right: Formula
-
 
 @dataclass(frozen=True, slots=True)
-class Once(Formula):
+class Once(_Unary):
     """It holds here or held at some earlier position."""
 
-    operand: Formula
-
 
 @dataclass(frozen=True, slots=True)
-class Historically(Formula):
+class Historically(_Unary):
     """It holds here and held at every earlier position."""
-
-    operand: Formula
 
 
 TRUE, FALSE = Constant(value=True), Constant(value=False)

@@ -1,11 +1,10 @@
 """PeriodMonitors: the periods that a trace of decisions and outcomes names, job by job, and what each of them sees."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import timedelta
 from functools import lru_cache
 
 from kron.errors import InvalidInstantError
-from kron.instant import EPOCH, parse_instant
+from kron.instant import EPOCH, MICROSECOND, parse_instant
 from kron.theory.alphabet import EVENTS, LETTERS
 from kron.theory.evaluator import Evaluator
 from kron.theory.formula import Letter
@@ -14,7 +13,6 @@ from kron.theory.properties import PropertySuite, Scope
 from kron.theory.property_monitor import MonitorInstance, PropertyMonitor
 from kron.theory.trace_format import TracedRecord, TracedTask, TraceEvent
 
-_MICROSECOND = timedelta(microseconds=1)
 _MILLISECOND: Microseconds = 1_000
 _OUTCOMES = {
     "executed": frozenset({"Outcome", "Executed"}),
@@ -184,7 +182,7 @@ class PeriodMonitors:
 
 @lru_cache(maxsize=256)  # the events of a run name the same few instants
 def _microseconds(text: str) -> Microseconds:
-    return (parse_instant(text) - EPOCH) // _MICROSECOND
+    return (parse_instant(text) - EPOCH) // MICROSECOND
 
 
 def _terms(fields: Mapping[str, object]) -> JobTerms:

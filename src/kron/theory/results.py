@@ -125,18 +125,14 @@ class Violations:
     def add_violation(
         self, jury: PropertyMonitor, each: Property, subject: MonitorInstance, at: tuple[int, str]
     ) -> None:
-        """Note a violation at a line, which holds an event."""
+        """Note a violation at a line, which holds an event, unless there is an earlier one."""
         if each.name not in self._violations:
             line, event = at
             explanation, lines = explain(each, subject, jury, line)
             blame = each.blame or EVENTS[event].owner
-            self.add(PropertyResult(each, TruthValue.VIOLATED, line, subject.name, blame, explanation, lines))
-
-    def add(self, finding: PropertyResult) -> None:
-        """Note a violation, unless there is an earlier one."""
-        if finding.property.name not in self._violations:
-            self._violations[finding.property.name] = finding
-            self.on_violation(finding)
+            found = PropertyResult(each, TruthValue.VIOLATED, line, subject.name, blame, explanation, lines)
+            self._violations[each.name] = found
+            self.on_violation(found)
 
     def of(self, each: Property, waiting: list[str]) -> PropertyResult:
         """Return what is known of a property; `waiting` are those of whom it is not known yet."""

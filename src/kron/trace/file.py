@@ -25,7 +25,7 @@ class TraceFile:
         self._is_old = False  # of version 1, where each event has a line of its own
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
-            self._size = self._whole_size()
+            self._size = self._line_start(os.fstat(self._file).st_size)  # without a torn line
             os.ftruncate(self._file, self._size)
             self.last: int | None = None  # the instant of the last position that was there, in milliseconds
             if self._size == 0:
@@ -58,9 +58,8 @@ class TraceFile:
             raise
         self._size += len(line)
 
-    def _whole_size(self) -> int:
-        """Return where the last whole line ends."""
-        end = os.fstat(self._file).st_size
+    def _line_start(self, end: int) -> int:
+        """Return where the line begins that ends there: behind the last newline before it."""
         while end:
             start = max(0, end - _BLOCK)
             newline = os.pread(self._file, end - start, start).rfind(b"\n")
@@ -70,12 +69,14 @@ class TraceFile:
         return 0
 
     def _go_on(self, header: TraceHeader) -> None:
-        first = self._line_at(0)
+        with self.path.open("rb") as lines:
+            first = lines.readline()[:-1].decode(errors="replace")
         self._is_old = first == write_header(replace(header, version=1))
         if first != write_header(header) and not self._is_old:
             reason = f"of {self.path} must be that of the traces to be added to it, {write_header(header)}"
             raise InvalidTraceError(line=1, field="header", found=first, reason=reason)
-        last = self._last_line()
+        begin, end = self._line_start(self._size - 1), self._size - 1
+        last = os.pread(self._file, end - begin, begin).decode(errors="replace")
         if last == first:
             return
         found = json.loads(last)
@@ -83,27 +84,11 @@ class TraceFile:
         names = {event["event"] for event in events}
         self.last = int(events[0]["t"])
         if "End" in names:
-            number = sum(block.count(b"\n") for block in self._blocks())
+            with self.path.open("rb") as lines:
+                number = sum(1 for _ in lines)
             raise InvalidTraceError(
                 line=number, field="event", found="End", reason="must be one that others may follow"
             )
         if names.isdisjoint(_QUIET_ENDS):
             shown = {"clock": events[0]["clock"]} if "clock" in events[0] else {}
             self.crash = TraceEvent(self.last, "UnexpectedShutdown", shown)
-
-    def _line_at(self, start: int) -> str:
-        text = b""
-        while b"\n" not in text and (block := os.pread(self._file, _BLOCK, start + len(text))):
-            text += block
-        return text.partition(b"\n")[0].decode(errors="replace")
-
-    def _last_line(self) -> str:
-        start, text = self._size, b""
-        while start and b"\n" not in text[:-1]:
-            begin = max(0, start - _BLOCK)
-            text = os.pread(self._file, start - begin, begin) + text
-            start = begin
-        return text[:-1].rpartition(b"\n")[2].decode(errors="replace")
-
-    def _blocks(self) -> list[bytes]:
-        return [os.pread(self._file, _BLOCK, start) for start in range(0, self._size, _BLOCK)]

@@ -220,20 +220,16 @@ def _express(registrations: object) -> tuple[list[dict[str, object]], bool]:
 
 def _remembered(record: TaskRecord) -> dict[str, object]:
     """Return what a trace that begins here has to know of a task: why a run may be owed at once."""
-    found: dict[str, object] = {
-        "task": record.name,
-        "cron": record.cron,
-        "retryDelayMs": milliseconds(record.retry_delay),
-        "first": _milliseconds(record.first_seen),
+    instants = {
+        "first": record.first_seen,
+        "lastStart": record.last_attempt,
+        "retryAt": record.retry_until,
+        "lastSuccess": record.last_success,
+        "lastFailure": record.last_failure,
     }
-    if record.last_attempt is not None:
-        found["lastStart"] = _milliseconds(record.last_attempt)
-    if record.retry_until is not None:
-        found["retryAt"] = _milliseconds(record.retry_until)
-    if record.last_success is not None:
-        found["lastSuccess"] = _milliseconds(record.last_success)
-    if record.last_failure is not None:
-        found["lastFailure"] = _milliseconds(record.last_failure)
+    delay = milliseconds(record.retry_delay)
+    found: dict[str, object] = {"task": record.name, "cron": record.cron, "retryDelayMs": delay}
+    found |= {key: _milliseconds(at) for key, at in instants.items() if at is not None}
     if record.running_since is not None:
         found["interrupted"] = True
     return found

@@ -215,7 +215,7 @@ class PageApp:
 
     async def _run(self, request: Request) -> Response:
         run_id, *rest = _parts(request)
-        row = await self._in_thread(partial(self._queries.run, run_id))
+        row = await self._in_thread(partial(self._queries.history.run, run_id))
         if row is None or rest not in ([], ["output"]):
             return self._missing(request)
         if not rest:

@@ -202,10 +202,6 @@ class JobQueries:
             for run in list(self._planner.running.values())
         ]
 
-    def problems(self, limit: int) -> Sequence[RunRow]:
-        """Return the newest runs that failed and periods without a run."""
-        return self.history.problems(limit)
-
     def clock_ahead(self) -> ClockAhead | None:
         """Return which jobs wait because the clock was ahead, None if none does."""
         return clock_ahead(self._jobs(), self.now())
@@ -281,10 +277,6 @@ class JobQueries:
     def rows(self, identity: str, limit: int) -> Sequence[RunRow]:
         """Return the newest of a job's history, the oldest first."""
         return self.history.rows(HistoryQuery(identity, limit=limit))
-
-    def run(self, run_id: str) -> RunRow | None:
-        """Return what is recorded of a run."""
-        return self.history.run(run_id)
 
     def why(self, identity: str, at: Instant) -> Explanation:
         """Return whether a job ran at an instant, and why."""

@@ -73,7 +73,7 @@ def overview(source: PageSource, search: str = "", number: int = 0) -> Page:
         "violations": len(source.violations() or ()),
         "running": running[:_RUNNING],
         "more_running": max(0, len(running) - _RUNNING),
-        **_problems(queries.problems(_LOOKED_AT), now),
+        **_problems(queries.history.problems(_LOOKED_AT), now),
         "ticks": [clock(now + HOUR * tick / _TICKS)[:5] for tick in range(_TICKS)],
         "timelines": [_timeline(each, now) for each in coming.timelines],
         "due_jobs": coming.jobs,

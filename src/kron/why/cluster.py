@@ -7,8 +7,7 @@ from typing import Any
 
 from kron.cron.wall_time import format_short
 from kron.instant import MICROSECOND, Instant, format_instant
-from kron.kronjob.child_job import job_name
-from kron.kronjob.kronjob import KronJob
+from kron.kronjob.kronjob import KronJob, job_name
 from kron.kronjob.parser import invalid_spec_message, parse_kronjob
 from kron.kronjob.snapshot import ChildJob, parse_job
 from kron.kronjob.status import PeriodStatus, StatusHorizon, instant_of, parse_status, trimmed_before
@@ -153,7 +152,7 @@ class ClusterExplanation:
         chosen = None if child is None else child.chosen
         if own is not None:
             if name is None and own.outcome is Outcome.EXECUTED and self.records.kronjob is not None:
-                name = job_name(self.records.kronjob, nominal)
+                name = job_name(self.records.kronjob.identity, nominal)
             return self._recorded(nominal, own.outcome, own.reason, own.chosen or chosen, run_id=name)
         if child is not None:
             return self._recorded(nominal, Outcome.EXECUTED, "", chosen, run_id=name)

@@ -5,8 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.adapters.kubernetes.responses import MAX_JSON_DEPTH, JsonReader, decode_json, read_in_parts
 from kron.kronjob.spec_fields import MAX_SPEC_BYTES, exceeds_max_depth

@@ -3,8 +3,7 @@
 import asyncio
 
 from aiohttp import web
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.adapters.kubernetes.election_candidates import electing
 from tests.adapters.kubernetes.scripted_server import Step, cut, live, refuse

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kron.adapters.kubernetes.cache import ResourceStore
-from kron.adapters.kubernetes.error_boundary import ErrorBoundary
+from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary
 from tests.adapters.kubernetes.scripted_reflector import Thing, parse_thing
 from tests.adapters.kubernetes.scripted_server import thing
 

@@ -19,14 +19,13 @@ from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.decision.decide import decide
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.runs import JobRun, RunResult
-from kron.kronjob.child_job import canonical_name
+from kron.kronjob.kronjob import job_name
 from kron.kronjob.snapshot import ChildJob, parse_snapshot
 from kron.rules.job_record import RunHandle, RunKind, RunStart
-from kron.testing import RunnerClause, runner_suite
-from kron.testing.runner_suite import RunnerCheck
 from tests.calls import on_a_loop
 from tests.hosts.operator.fake_cluster import STRICT
 from tests.hosts.operator.replica import NOON, at_noon
+from tests.ports.runner_suite import RunnerCheck, RunnerClause, runner_suite
 
 LACKING = {RunnerClause.HANDLES, RunnerClause.SURVIVAL, RunnerClause.FORCE}
 STEP, STEPS = timedelta(milliseconds=250), 240
@@ -128,7 +127,7 @@ class JobTrial:
 
 def job_of(run: JobRun) -> str:
     """Return the name of the Job of a run."""
-    return canonical_name(run.attempt.identity, NOON)
+    return job_name(run.attempt.identity, NOON)
 
 
 @asynccontextmanager

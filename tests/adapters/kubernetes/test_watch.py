@@ -5,8 +5,7 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from kron.adapters.kubernetes.client import JOBS
 from kron.adapters.kubernetes.responses import iter_lines

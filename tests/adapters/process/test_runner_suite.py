@@ -22,9 +22,8 @@ from kron.engine.runs import JobRun
 from kron.jobfile.host_job import Command, HostJob, work_of
 from kron.rules.job_record import RunKind, RunStart
 from kron.rules.policy import Policy
-from kron.testing import RUNNER_SUITE
-from kron.testing.runner_suite import RunnerCheck
 from tests.adapters.process.recorded_runner import within_time
+from tests.ports.runner_suite import RUNNER_SUITE, RunnerCheck
 
 GRACE = timedelta(milliseconds=50)
 LAST = 'echo $$ > "$0.pid"; read code < "$0.fifo"; exit "$code"'

@@ -4,7 +4,8 @@ import asyncio
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -246,10 +247,16 @@ def test_without_a_retention_everything_stays(path: Path) -> None:
 # --- a copy -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_ranges_of_one_batch_are_written_without_a_question_for_each() -> None:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    for statement in JOBS.statements:
-        connection.execute(statement)
+@pytest.fixture
+def connection() -> Iterator[sqlite3.Connection]:
+    """A ledger in memory, with nothing in it."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as opened:
+        for statement in JOBS.statements:
+            opened.execute(statement)
+        yield opened
+
+
+def test_the_ranges_of_one_batch_are_written_without_a_question_for_each(connection: sqlite3.Connection) -> None:
     asked: list[str] = []
     numbers = JobIds("memory", connection)
     BatchWriter("memory", connection, numbers).write(DECLARED)
@@ -263,10 +270,7 @@ def test_the_ranges_of_one_batch_are_written_without_a_question_for_each() -> No
     assert len(asked) < 100
 
 
-def test_one_pass_finds_every_job_that_contradicts_the_ledger() -> None:
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    for statement in JOBS.statements:
-        connection.execute(statement)
+def test_one_pass_finds_every_job_that_contradicts_the_ledger(connection: sqlite3.Connection) -> None:
     jobs = [JOB._replace(identity=f"job {number}") for number in range(500)]
     closed = [closed_from(0, 1)._replace(identity=job.identity) for job in jobs]
     numbers = JobIds("memory", connection)

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import pytest
-from hypothesis import assume, event, given, reject, settings
-from hypothesis import strategies as st
+from hypothesis import assume, event, given, reject, settings, strategies as st
 
 import kron
 from kron.engine.jobs.control import CloseDowntime, Recover, Suspend, Trigger, unfinished_runs

@@ -3,8 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from kron.instant import Instant
 from kron.rules.periods import nominal_times_between

@@ -7,8 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from kron.adapters.callback_runner import CallbackRunner
 from kron.adapters.virtual_clock import VirtualClock

@@ -3,8 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.engine.tasks.events import end_event, override_events, start_events
 from kron.errors.base import describe_exception

@@ -1,4 +1,4 @@
-"""StepRecords: the records of one transaction, and how they are taken back."""
+"""TaskStep: the records of one transaction, and how they are taken back."""
 
 import asyncio
 from dataclasses import replace
@@ -7,22 +7,22 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from kron.adapters.callback_runner import CallbackRunner
 from kron.cron.schedule import Schedule
 from kron.engine.active_runs import ActiveRuns
-from kron.engine.agenda import Agenda, TaskEntry
+from kron.engine.agenda import TaskEntry
 from kron.engine.emitter import Emitter, Observers
 from kron.engine.loop import Engine
 from kron.engine.runs import RunResult, TaskRun
 from kron.engine.tasks.declaration import reschedule
 from kron.engine.tasks.planner import ObligationPlanner
-from kron.engine.tasks.step import StepRecords
+from kron.engine.tasks.step import TaskStep
 from kron.instant import Instant, parse_instant
 from kron.rules.contract import DECLARATIVE, POLLING, Contract, FirstMinute
 from kron.rules.due import Occurrences
+from kron.rules.events import Event
 from kron.rules.obligation import ObligationReason, StartTask, plan_task
 from kron.rules.registration import ScheduleReader, parse_registrations
 from kron.rules.task_record import TaskRecord, TaskRunOutcome, TaskRunRecord
@@ -56,15 +56,16 @@ class PlannedAgenda:
     """An agenda with entries in their places, and a step in it."""
 
     def __init__(self, *records: TaskRecord, now: Instant, contract: Contract = DECLARATIVE) -> None:
-        self.now, self.contract, self.agenda = now, contract, Agenda[TaskEntry]()
-        self.entries = {record.name: TaskEntry(work, HOURLY, record) for record in records}
-        for entry in self.entries.values():
+        self.now, self.planner = now, ObligationPlanner({}, Emitter(lambda _: None), contract, ME)
+        self.agenda, self.entries = self.planner.agenda, self.planner.entries
+        for record in records:
+            entry = self.entries[record.name] = TaskEntry(work, HOURLY, record)
             reschedule(self.agenda, entry, now, ME)
-        self.step = StepRecords(now, self.agenda, contract, ME)
+        self.step = TaskStep(self.planner, now)
 
-    def act(self, *ends: TaskRun) -> StepRecords:
+    def act(self, *ends: TaskRun) -> TaskStep:
         """Settle what ended, then plan what is due, as the engine does."""
-        self.step.settle(ends, self.entries)
+        self.step.settle(ends)
         self.step.plan(self.agenda.pop_due(self.now, ALL))
         return self.step
 
@@ -89,7 +90,7 @@ def test_what_is_due_begins_with_the_record_of_its_start() -> None:
 
     assert step.begun == [planned.after]
     assert world.records == {"report": planned.after}
-    assert [(entry.record, before, owed) for entry, before, owed in step.starts] == [
+    assert [(entry.record, before, owed) for entry, before, owed in step.beginnings] == [
         (planned.after, task(), planned.owed)
     ]
 
@@ -164,7 +165,7 @@ def test_what_came_during_a_run_begins_in_the_step_that_records_its_end() -> Non
     step = world.act(end(at=NOON + HOUR + MINUTE))
 
     assert [record.running_since for record in step.settled + step.begun] == [None, NOON + HOUR + MINUTE]
-    assert [(before.last_success, owed.scheduled) for _, before, owed in step.starts] == [
+    assert [(before.last_success, owed.scheduled) for _, before, owed in step.beginnings] == [
         (NOON + HOUR + MINUTE, NOON + HOUR)
     ]
 
@@ -174,7 +175,7 @@ def test_those_that_begin_are_told_from_those_that_ended() -> None:
 
     step = world.act(end("one"), end("gone"), end("three"))
 
-    assert [before.name for _, before, _ in step.starts] == ["two"]
+    assert [before.name for _, before, _ in step.beginnings] == ["two"]
     assert [each.run_id for each in step.ended] == ["one", "gone", "three"]
     assert [owed.reason for owed in step.owed] == [ObligationReason.DUE]
 
@@ -185,7 +186,7 @@ def test_those_that_begin_are_told_from_those_that_ended() -> None:
 def test_an_undone_start_is_due_still() -> None:
     world = PlannedAgenda(task(), now=NOON)
 
-    world.act().undo()
+    world.act().rollback()
 
     assert world.records == {"report": task()}
     assert world.agenda.next_instant() == NOON
@@ -195,7 +196,7 @@ def test_an_undone_start_is_due_still() -> None:
 def test_an_undone_end_leaves_the_task_running() -> None:
     world = PlannedAgenda(running(), now=NOON + MINUTE)
 
-    world.act(end(error=ValueError())).undo()
+    world.act(end(error=ValueError())).rollback()
 
     assert world.records == {"report": running()}
     assert world.places == {"report": None}
@@ -204,7 +205,7 @@ def test_an_undone_end_leaves_the_task_running() -> None:
 def test_an_undone_end_and_start_of_one_task_leave_it_running() -> None:
     world = PlannedAgenda(running(), now=NOON + HOUR + MINUTE)
 
-    world.act(end()).undo()
+    world.act(end()).rollback()
 
     assert world.records == {"report": running()}
     assert world.agenda.pop_due(NOON + 24 * HOUR, ALL) == []
@@ -214,21 +215,59 @@ def test_a_withdrawn_start_is_given_back_as_it_was_and_its_end_stays() -> None:
     world = PlannedAgenda(running(), task("due"), now=NOON + HOUR + MINUTE)
     ended = task(last_attempt=NOON)._replace(last_success=NOON + MINUTE)
 
-    withdrawn = world.act(end()).withdraw()
+    world.act(end()).withdraw()
 
-    assert sorted(withdrawn) == [task("due"), ended]
+    assert sorted(world.planner.withdrawn) == [task("due"), ended]
     assert world.records == {"report": ended, "due": task("due")}
 
 
+def test_a_withdrawn_start_does_not_happen_and_the_next_step_records_that() -> None:
+    world = PlannedAgenda(task(), now=NOON)
+
+    world.act().withdraw()
+
+    assert world.step.starts == []
+    assert TaskStep(world.planner, NOON).batch.records == [task()]
+
+
+def test_a_step_that_is_undone_leaves_withdrawn_starts_to_the_next_one() -> None:
+    world = PlannedAgenda(task(), now=NOON)
+    world.act().withdraw()
+
+    TaskStep(world.planner, NOON).rollback()
+
+    assert TaskStep(world.planner, NOON).batch.records == [task()]
+
+
+@pytest.mark.parametrize(("written", "executed"), [(True, 1), (None, 0)])
+def test_a_poll_has_executed_only_what_was_recorded(*, written: bool | None, executed: int) -> None:
+    world, told = PlannedAgenda(task(), now=NOON), list[Event]()
+    world.planner.emitter = Emitter(told.append)
+    step = TaskStep(world.planner, NOON, 1.0)
+    step.plan(world.agenda.pop_due(NOON, ALL))
+
+    step.report(Observers([]), written=written, monotonic=3.0)
+
+    assert told[-1].fields == {
+        "pollTime": "2026-03-02T12:00:00Z", "tasksEvaluated": 1, "tasksExecuted": executed, "duration": 2.0,
+    }  # fmt: skip
+
+
 def test_a_step_without_a_start_has_nothing_to_withdraw() -> None:
-    assert PlannedAgenda(running(), now=NOON + MINUTE).act(end()).withdraw() == []
+    world = PlannedAgenda(running(), now=NOON + MINUTE)
+
+    world.act(end()).withdraw()
+
+    assert world.planner.withdrawn == []
 
 
 def test_a_withdrawn_restart_is_an_interrupted_run_still() -> None:
     cut_off = running()._replace(scheduler=ANOTHER)
     world = PlannedAgenda(cut_off, now=NOON + MINUTE)
 
-    assert world.act().withdraw() == [cut_off]
+    world.act().withdraw()
+
+    assert world.planner.withdrawn == [cut_off]
 
 
 instants = st.timedeltas(-2 * HOUR, HOUR).map(lambda away: NOON + away)
@@ -255,7 +294,7 @@ def test_undoing_a_step_restores_every_record_and_every_place(drawn: tuple[Plann
     world, ends = drawn
     records, places = world.records, world.places
 
-    world.act(*ends).undo()
+    world.act(*ends).rollback()
 
     assert world.records == records
     assert world.places == places
@@ -265,9 +304,9 @@ def test_undoing_a_step_restores_every_record_and_every_place(drawn: tuple[Plann
 def test_a_step_that_was_undone_does_the_same_again(drawn: tuple[PlannedAgenda, list[TaskRun]]) -> None:
     world, ends = drawn
     first = world.act(*ends)
-    first.undo()
+    first.rollback()
 
-    world.step = StepRecords(world.now, world.agenda, world.contract, ME)
+    world.step = TaskStep(world.planner, world.now)
     second = world.act(*ends)
 
     assert {*second.settled, *second.begun} == {*first.settled, *first.begun}
@@ -281,7 +320,7 @@ def test_a_start_changes_nothing_but_what_every_ledger_writes_at_a_start(
     world, ends = drawn
     step = world.act(*ends)
 
-    for (_, before, _), after in zip(step.starts, step.begun, strict=True):
+    for (_, before, _), after in zip(step.beginnings, step.begun, strict=True):
         attempt = max(world.now, before.last_attempt or world.now)
         begun = before._replace(last_attempt=attempt, running_since=world.now, scheduler=ME, retry_until=None)
         assert after == begun._replace(retry_count=after.retry_count)
@@ -293,11 +332,11 @@ def test_withdrawing_gives_back_exactly_the_records_before_the_starts(
 ) -> None:
     world, ends = drawn
     step = world.act(*ends)
-    begun = [before for _, before, _ in step.starts]
+    begun = [before for _, before, _ in step.beginnings]
 
-    withdrawn = step.withdraw()
+    step.withdraw()
 
-    assert withdrawn == begun
+    assert world.planner.withdrawn == begun
     assert all(world.records[before.name] is before for before in begun)
 
 
@@ -336,7 +375,7 @@ def test_a_task_that_is_set_aside_is_told_of_also_when_nothing_is_recorded() -> 
         await engine.open()
         engine.arm()
         await engine.apply(partial(book.declare, tasks))
-        (entry,) = book._entries.values()
+        (entry,) = book.entries.values()
         broken: dict[str, Any] = {"last_attempt": "yesterday"}
         entry.record = entry.record._replace(**broken)
         before = dict(host.store.records)

@@ -19,8 +19,7 @@ from kron.rules.job_record import JobRecord
 from kron.rules.job_spec import JobSpec
 from kron.rules.periods import HandledPeriods
 from kron.web.upcoming import ahead_until, clock_ahead, next_run
-from kron.why.explanation import Explanation as Answered
-from kron.why.explanation import sentence, to_dict
+from kron.why.explanation import Explanation as Answered, sentence, to_dict
 from tests.cli.kron_runner import CommandResult
 from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, work
 from tests.hosts.krond.command_runner import krond as command

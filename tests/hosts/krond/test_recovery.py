@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
-from kron.adapters.sqlite.statements import to_timestamp
+from kron.adapters.sqlite.schema import to_timestamp
 from kron.adapters.system_time import system_now
 from kron.engine.ledger import JobBatch
 from kron.errors import ControlError

@@ -9,7 +9,7 @@ from typing import Any
 
 from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.client import Document, Resource, Verb
-from kron.adapters.kubernetes.error_boundary import ErrorBoundary
+from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary
 from kron.adapters.virtual_clock import VirtualClock
 from kron.errors import ApiError, ApiRefusedError
 from kron.instant import format_instant

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kron.adapters.kubernetes.cache import ClusterCache
-from kron.adapters.kubernetes.error_boundary import ErrorBoundary
+from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary
 from kron.adapters.prometheus.operator_metrics import OperatorGauges, OperatorMetrics
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.operator.leader_session import LeaderSession

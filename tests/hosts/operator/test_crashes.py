@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from kron.adapters.kubernetes.client import Resource, Verb
 from kron.errors import ApiError, ApiUnreachableError

@@ -6,7 +6,7 @@ from typing import Any
 
 from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.client import Resource
-from kron.adapters.kubernetes.error_boundary import ErrorBoundary
+from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary
 from kron.errors import ApiError
 from kron.hosts.operator.log import OperatorLog
 from kron.rules.job_spec import JobSpec

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from kron.instant import parse_instant
-from kron.kronjob.child_job import canonical_name
+from kron.kronjob.kronjob import job_name
 from tests.hosts.operator.fake_cluster import FakeCluster
 from tests.hosts.operator.replica import HOUR, MINUTE, Replica, at_noon, live
 
 ONE = "2026-03-02T13:00:00Z"
-OWN = canonical_name("ns/a", parse_instant(ONE))
+OWN = job_name("ns/a", parse_instant(ONE))
 NOTES = {"kron.io/identity": "ns/a", "kron.io/period-id": ONE, "kron.io/chosen-time": ONE}
 
 

@@ -79,7 +79,7 @@ LOOPED = (
     Mutant(
         "an end is not told",
         "engine/tasks/planner.py",
-        "observers.report(RunObserver.on_ended, planned.ends())",
+        "observers.report(RunObserver.on_ended, step.ends())",
         "pass",
         ("T2",),
     ),
@@ -94,7 +94,7 @@ LOOPED = (
     Mutant(
         "a start is not told",
         "engine/tasks/planner.py",
-        "observers.report(RunObserver.on_started, starts)",
+        "observers.report(RunObserver.on_started, step.starts)",
         "pass",
         ("S4",),
     ),
@@ -141,7 +141,7 @@ STOPPED = (
         "a stop never returns while there are tasks",
         "engine/loop.py",
         "if self._hushed and not self._runs.running and self._is_done(written=written):",
-        "if self._hushed and not (self._runs.running or self._planner._entries) and self._is_done(written=written):",
+        "if self._hushed and not (self._runs.running or self._planner.entries) and self._is_done(written=written):",
         ("L3",),
     ),
     Mutant(

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from kron.adapters.kubernetes.client import JOBS, KRONJOBS
-from kron.adapters.kubernetes.error_boundary import ErrorBoundary
+from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary
 from kron.instant import Instant
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, parse_job, parse_snapshot, unreadable_kronjob
 

@@ -17,7 +17,7 @@ from yarl import URL
 
 from kron._version import __version__
 from kron.adapters.kubernetes.credentials import CredentialError
-from kron.adapters.kubernetes.kubeconfig import ClusterConfig, load_cluster_config
+from kron.adapters.kubernetes.kubeconfig import ClusterConfig
 from kron.adapters.kubernetes.responses import (
     MAX_RESPONSE_BYTES,
     JsonReader,
@@ -122,16 +122,6 @@ class ApiClient:
         )
         # Otherwise a request whose connection breaks is sent again behind our back, though it may have had its effect.
         self._session._retry_connection = False
-
-    @classmethod
-    async def connect(
-        cls, kubeconfig: str | None = None, context: str | None = None, *, home: bool = False, timeout: float = 30.0
-    ) -> "ApiClient":
-        """Return a session with the cluster that is meant, or raise KubeconfigError; nothing is sent yet.
-
-        It is that of the kubeconfig, else of $KUBECONFIG, else of the Pod, else, if `home`, of ~/.kube/config.
-        """
-        return cls(load_cluster_config(kubeconfig, context, home=home), timeout=timeout)
 
     async def request(
         self,

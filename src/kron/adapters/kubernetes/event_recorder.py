@@ -14,8 +14,7 @@ from kron.decision.decision import Decision
 from kron.decision.seed import period_id
 from kron.errors import ApiError
 from kron.instant import Instant, format_instant
-from kron.kronjob.child_job import OPERATOR_NAME
-from kron.kronjob.kronjob import API_VERSION, KIND
+from kron.kronjob.kronjob import API_VERSION, KIND, OPERATOR_NAME
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 
 EventType: TypeAlias = Literal["Normal", "Warning"]

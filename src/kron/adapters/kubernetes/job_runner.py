@@ -7,11 +7,10 @@ from typing import cast
 
 from kron.adapters.kubernetes.cache import ClusterCache, Key
 from kron.adapters.kubernetes.client import JOBS, ResourceClient
-from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.event_recorder import EventRecorder, period_text
 from kron.adapters.kubernetes.kronjob_record import KronJobRecord
 from kron.adapters.kubernetes.ledger import ClusterLedger
-from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
+from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary, NamespaceBackoff
 from kron.adapters.kubernetes.responses import ErrorClass, classify, is_already_deleted, retry_delay
 from kron.adapters.kubernetes.work_queue import Priority, WorkQueue
 from kron.decision.decision import Decision
@@ -19,8 +18,7 @@ from kron.engine.ports import RunListener
 from kron.engine.runs import JobRun, RunResult
 from kron.errors import ApiError, ApiRefusedError
 from kron.instant import Instant
-from kron.kronjob.child_job import build_job, job_name
-from kron.kronjob.kronjob import PLURAL, KronJob
+from kron.kronjob.kronjob import PLURAL, KronJob, build_job, job_name
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot, ListedPeriods, parse_job
 from kron.kronjob.status import (
     DEADLINE_EXCEEDED,
@@ -110,7 +108,7 @@ class KubernetesRunner:
     def _start(self, run: JobRun) -> None:
         assert run.decision is not None, "a Job belongs to a period"
         kronjob = _kronjob(run)
-        key = kronjob.namespace, job_name(kronjob, run.decision.nominal_time)
+        key = kronjob.namespace, job_name(kronjob.identity, run.decision.nominal_time)
         pending = PendingJob(run, key)
         if key in self._pending:  # another replica was quicker while it was recorded
             self._report_end(run, RunResult())

@@ -143,11 +143,7 @@ def _load(path: Path) -> _Part:
 
 def _context(files: list[_Part], name: str | None) -> _Part:
     if name is not None:
-
-        def asked(key: str, reason: str, fix: str) -> KubeconfigError:
-            return files[0].wrong(key, reason, fix)
-
-        return _named(files, "contexts", name, asked, "contexts").part("context")
+        return _named(files, "contexts", name, files[0].wrong, "contexts").part("context")
     for file in files:
         if current := file.text("current-context"):
             return _named(files, "contexts", current, file.wrong, "current-context").part("context")

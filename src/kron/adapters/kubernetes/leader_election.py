@@ -29,7 +29,7 @@ class LeaderElector:
         renew_deadline: float = 10.0,
         retry_period: float = 2.0,
         on_change: Callable[[bool], object],
-        on_problem: Callable[[ApiError], object] | None = None,
+        on_problem: Callable[[ApiError], object],
         monotonic: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
         pause: Sleep = sleep,
@@ -42,7 +42,7 @@ class LeaderElector:
         self._renew_deadline = renew_deadline
         self._retry_period = retry_period
         self._on_change = on_change
-        self._on_problem = on_problem or _nobody
+        self._on_problem = on_problem
         self._monotonic = monotonic
         self._wall = wall
         self._pause = pause
@@ -169,7 +169,3 @@ class LeaderElector:
 def _spec(lease: dict[str, Any]) -> dict[str, Any]:
     found = lease.get("spec")
     return found if isinstance(found, dict) else {}
-
-
-def _nobody(error: ApiError) -> None:
-    """Hear of a problem, and do nothing."""

@@ -1,17 +1,60 @@
-"""NamespaceBackoff: how long no Job of a KronJob, or of a namespace, is created after the server refused some."""
+"""ErrorBoundary, NamespaceBackoff: an error, or a refusal, of one object or namespace stays with it."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from kron.adapters.kubernetes.responses import MAX_RETRY_DELAY, ErrorClass, classify
 from kron.errors import ApiRefusedError
+from kron.errors.base import describe_exception
 
+_QUIET = 60.0  # seconds between two lines about the same object
+_MOST_REMEMBERED = 1_000  # objects that were in a line; of more, some are in two lines within a minute
 _FIRST, _LONGEST = 0.25, 120.0  # seconds; doubled after every refusal
 _PROBED = 1.0  # seconds until those who wait for the answer to a probe ask again
 _REMEMBERED = 10_000  # namespaces, and KronJobs of each
 _SEVERAL = 3  # KronJobs of a namespace that are refused for its sake before all of them rest
 _REFUSED = frozenset({403, 404})  # quota, admission and rights; a namespace that is not there
 _OF_A_NAMESPACE = ("exceeded quota", "cannot create resource")  # in the message of 403: quota and rights
+
+
+class ErrorBoundary:
+    """Surrounds the work on one object. Each error is a bug of Kron; the object that causes it is set aside."""
+
+    def __init__(
+        self,
+        log_error: Callable[[str, str, str, str], object],
+        count_error: Callable[[str], object],
+        monotonic: Callable[[], float],
+    ) -> None:
+        """`log_error` gets resource, namespace, name and text, `count_error` the resource."""
+        self._log_error, self._count_error, self._monotonic = log_error, count_error, monotonic
+        self._logged: dict[tuple[str, str, str], float] = {}  # when an object was last in a line
+
+    @contextmanager
+    def around(
+        self, resource: str, namespace: str, name: str, *, then: Callable[[str], object] | None = None
+    ) -> Iterator[None]:
+        """Keep an error of this block inside of it; `then` gets its text."""
+        try:
+            yield
+        except Exception as error:
+            text = describe_exception(error)
+            self._count_error(resource)
+            if self._is_due((resource, namespace, name)):
+                self._log_error(resource, namespace, name, text)
+            if then is not None:
+                then(text)
+
+    def _is_due(self, key: tuple[str, str, str]) -> bool:
+        """Whether a line about an object is to be written, which is noted."""
+        now = self._monotonic()
+        if now - self._logged.get(key, -_QUIET) < _QUIET:
+            return False
+        if len(self._logged) >= _MOST_REMEMBERED:
+            self._logged.clear()
+        self._logged[key] = now
+        return True
 
 
 class _Rest:

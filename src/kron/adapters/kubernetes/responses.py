@@ -13,6 +13,7 @@ from typing import Any
 
 from kron.errors import ApiError, ApiRefusedError
 from kron.kronjob.spec_fields import MAX_SPEC_BYTES
+from kron.rules.effort import finish
 
 Sleep = Callable[[float], Awaitable[object]]
 _LONGEST_PAUSE = 1.0  # seconds after a part, which may have been frozen together with its process
@@ -104,12 +105,7 @@ class JsonReader:
 
 def decode_json(text: bytes, level: int = 3) -> Any:
     """Return what a text says at once, or raise ValueError."""
-    parts = read_in_parts(text, level)
-    while True:
-        try:
-            next(parts)
-        except StopIteration as end:
-            return end.value
+    return finish(read_in_parts(text, level))
 
 
 def read_in_parts(text: bytes, level: int) -> Parts:

@@ -1,6 +1,7 @@
 """OperatorMetrics: what an operator does, in numbers for Prometheus."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -24,39 +25,29 @@ class OperatorMetrics:
 
     def __init__(self, present: Callable[[], OperatorGauges]) -> None:
         self._present = present
-        self._registry = registry = CollectorRegistry()
-        self._leader = Gauge("kron_operator_leader", "Whether this replica leads.", registry=registry)
-        self._kronjobs = Gauge("kron_kronjobs", "KronJobs, by state.", ["state"], registry=registry)
-        self._outcomes = Counter(
-            "kron_outcomes_total", "Periods that have their outcome.", ["outcome", "reason"], registry=registry
-        )
+        self._registry = CollectorRegistry()
+        gauge, counter = partial(Gauge, registry=self._registry), partial(Counter, registry=self._registry)
+        self._leader = gauge("kron_operator_leader", "Whether this replica leads.")
+        self._kronjobs = gauge("kron_kronjobs", "KronJobs, by state.", ["state"])
+        self._outcomes = counter("kron_outcomes_total", "Periods that have their outcome.", ["outcome", "reason"])
         self._lateness = Histogram(
             "kron_start_lateness_seconds",
             "From the chosen second to the server's answer that the Job is created.",
             buckets=_SECONDS,
-            registry=registry,
+            registry=self._registry,
         )
-        self._active = Gauge("kron_active_jobs", "Jobs of KronJobs that are not over.", registry=registry)
-        self._requests = Counter(
-            "kron_api_requests_total",
-            "Requests to the API server; code 0 is no answer.",
-            ["verb", "resource", "code"],
-            registry=registry,
+        self._active = gauge("kron_active_jobs", "Jobs of KronJobs that are not over.")
+        self._requests = counter(
+            "kron_api_requests_total", "Requests to the API server; code 0 is no answer.", ["verb", "resource", "code"]
         )
         self._answers: dict[tuple[str, str, int], Counter] = {}  # `labels` takes long, and there are few of them
-        self._restarts = Counter(
-            "kron_watch_restarts_total", "Watches begun again.", ["resource", "cause"], registry=registry
+        self._restarts = counter("kron_watch_restarts_total", "Watches begun again.", ["resource", "cause"])
+        self._depth = gauge("kron_queue_depth", "Writes that wait or are under way.")
+        self._conflicts = counter("kron_status_conflicts_total", "Statuses that somebody else wrote meanwhile.")
+        self._set_aside = counter(
+            "kron_set_aside_total", "Errors of single objects, which were set aside.", ["resource"]
         )
-        self._depth = Gauge("kron_queue_depth", "Writes that wait or are under way.", registry=registry)
-        self._conflicts = Counter(
-            "kron_status_conflicts_total", "Statuses that somebody else wrote meanwhile.", registry=registry
-        )
-        self._set_aside = Counter(
-            "kron_set_aside_total", "Errors of single objects, which were set aside.", ["resource"], registry=registry
-        )
-        self._skew = Gauge(
-            "kron_clock_skew_seconds", "Our clock minus the server's, at its last answer.", registry=registry
-        )
+        self._skew = gauge("kron_clock_skew_seconds", "Our clock minus the server's, at its last answer.")
 
     def on_outcome(self, outcome: str, reason: str, number: int) -> None:
         """So many periods have an outcome."""

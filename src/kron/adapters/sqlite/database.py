@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from kron.adapters.sqlite.file_lock import FileLock
-from kron.adapters.sqlite.schema import LedgerSchema, check_header, create_empty, open_database, publish
-from kron.adapters.sqlite.statements import reason_of
+from kron.adapters.sqlite.schema import LedgerSchema, check_header, create_empty, open_database, publish, reason_of
 from kron.errors import LedgerError, LedgerInUseError, LedgerUnusableError, LedgerWriteError
 
 Item = TypeVar("Item")

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from kron.adapters.sqlite.job_history import open_to_read
 from kron.adapters.sqlite.job_tables import ENTRY_SQL, JOBS, load_jobs
-from kron.adapters.sqlite.schema import missing_parts
-from kron.adapters.sqlite.statements import from_timestamp
+from kron.adapters.sqlite.schema import from_timestamp, missing_parts
 from kron.errors import InvalidDefinitionError, LedgerUnusableError
 from kron.errors.diagnostics import Diagnostic
 from kron.instant import Instant, format_instant

@@ -27,10 +27,14 @@ from kron.adapters.sqlite.job_tables import (
     read_job,
     translate_errors,
 )
-from kron.adapters.sqlite.schema import check_header, check_version, connect_read_only, create_empty, publish
-from kron.adapters.sqlite.statements import (
+from kron.adapters.sqlite.schema import (
+    check_header,
+    check_version,
+    connect_read_only,
+    create_empty,
     from_timestamp,
     from_timestamp_optional,
+    publish,
     reason_of,
     to_timestamp,
     to_timestamp_optional,

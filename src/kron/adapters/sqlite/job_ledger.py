@@ -16,7 +16,7 @@ from pathlib import Path
 from kron.adapters.sqlite.database import Guard, LedgerDatabase
 from kron.adapters.sqlite.job_tables import JOBS, load_handled, load_jobs, translate_errors
 from kron.adapters.sqlite.job_writer import BatchWriter, JobIds
-from kron.adapters.sqlite.statements import to_timestamp
+from kron.adapters.sqlite.schema import to_timestamp
 from kron.engine.gc_pause import gc_paused
 from kron.engine.ledger import JobBatch, JobSnapshot, append_unless_refused
 from kron.engine.ports import Refusal

@@ -16,8 +16,7 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import Any
 
-from kron.adapters.sqlite.schema import LedgerSchema
-from kron.adapters.sqlite.statements import from_timestamp, from_timestamp_optional, reason_of, to_timestamp
+from kron.adapters.sqlite.schema import LedgerSchema, from_timestamp, from_timestamp_optional, reason_of, to_timestamp
 from kron.engine.ledger import JobSnapshot, PendingRetry
 from kron.errors import InvalidDefinitionError, LedgerUnusableError
 from kron.instant import Instant

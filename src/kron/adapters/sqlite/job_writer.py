@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kron.adapters.sqlite.job_tables import END_SQL, ENTRY_SQL, PERIOD_SQL, START_SQL, read_end, read_period, read_start
-from kron.adapters.sqlite.statements import ROWS, execute_rows, from_timestamp, to_timestamp, to_timestamp_optional
+from kron.adapters.sqlite.schema import ROWS, execute_rows, from_timestamp, to_timestamp, to_timestamp_optional
 from kron.engine.ledger import JobBatch, first_of_each
 from kron.engine.ports import Refusal
 from kron.errors import LedgerConflictError, LedgerWriteError

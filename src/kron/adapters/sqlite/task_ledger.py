@@ -7,8 +7,7 @@ from os import PathLike
 from pathlib import Path
 
 from kron.adapters.sqlite.database import LedgerDatabase
-from kron.adapters.sqlite.schema import LedgerSchema
-from kron.adapters.sqlite.statements import ROWS, chunks, execute_rows, reason_of
+from kron.adapters.sqlite.schema import ROWS, LedgerSchema, chunks, execute_rows, reason_of
 from kron.engine.gc_pause import gc_paused
 from kron.engine.ports import Refusal, TaskBatch
 from kron.errors import LedgerUnusableError, LedgerWriteError, TaskInvalidValueError, TaskTryDeserializeError

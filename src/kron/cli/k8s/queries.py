@@ -12,9 +12,17 @@ import click
 
 from kron.console.parameters import CommandDecorator
 from kron.errors import ApiRefusedError, ControlError
-from kron.kronjob.child_job import KRONJOB_LABEL, MANAGED_BY_LABEL, OPERATOR_NAME, label_value
 from kron.kronjob.crd import CRD_MISSING_MESSAGE
-from kron.kronjob.kronjob import API_VERSION, KIND, is_dns_label, is_dns_subdomain
+from kron.kronjob.kronjob import (
+    API_VERSION,
+    KIND,
+    KRONJOB_LABEL,
+    MANAGED_BY_LABEL,
+    OPERATOR_NAME,
+    is_dns_label,
+    is_dns_subdomain,
+    label_value,
+)
 from kron.kronjob.parser import DEFAULT_NAMESPACE
 
 if TYPE_CHECKING:
@@ -114,12 +122,13 @@ def query_cluster(reach: ClusterOptions, question: Callable[[ClusterQueries], Aw
 async def _asked(reach: ClusterOptions, question: Callable[[ClusterQueries], Awaitable[Answer]]) -> Answer:
     try:
         from kron.adapters.kubernetes.client import ApiClient  # the other commands do without its library
+        from kron.adapters.kubernetes.kubeconfig import load_cluster_config
     except ModuleNotFoundError as error:
         if error.name not in ("aiohttp", "yarl", "yaml"):
             raise
         reason = "asking a cluster needs a few more packages: pip install 'kron-scheduler[operator]'"
         raise ControlError(reason=reason, exit_code=2) from error
-    api = await ApiClient.connect(*reach, home=True)
+    api = ApiClient(load_cluster_config(*reach, home=True))
     try:
         return await question(ClusterQueries(api))
     except ApiRefusedError as error:

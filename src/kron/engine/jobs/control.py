@@ -8,6 +8,7 @@ from kron.engine.jobs.judge import enqueue
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.step import closed_by
 from kron.engine.ledger import JobBatch, PendingRetry
+from kron.engine.planner import Change
 from kron.engine.ports import Refusal, RunObserver
 from kron.engine.runs import JobRun
 from kron.errors import JobActiveError, UnknownJobError
@@ -20,7 +21,7 @@ from kron.rules.verdict import OverlapAction, decide_overlap
 _LONG = 1_000  # decisions: some hundredths of a second
 
 
-class Suspend:
+class Suspend(Change[JobBatch, list[JobRecord], JobRun]):
     """Jobs are held by command, until somebody lifts that, or until an instant; or it is lifted."""
 
     def __init__(
@@ -37,8 +38,6 @@ class Suspend:
         self._suspended: list[JobRecord] = []
         self._records = {job: job.record._replace(is_suspended=suspended, suspended_until=until) for job in jobs}
         self.batch = JobBatch(jobs=list(self._records.values()))
-        self.starts: Sequence[JobRun] = ()
-        self.stops: Sequence[tuple[JobRun, ResultCode]] = ()
 
     def commit(self, refused: Sequence[Refusal]) -> list[JobRecord]:
         """Let it be so; a job that the ledger refuses stays as it was, and its error is raised."""
@@ -64,7 +63,7 @@ class Suspend:
             observers.report(RunObserver.on_suspended, record.identity, suspended=record.is_suspended)
 
 
-class Trigger:
+class Trigger(Change[JobBatch, str, JobRun]):
     """A run outside the periods, because somebody asked for it. It is an execution like any other.
 
     If it can, it begins at once: who is told its name knows that it is recorded. Else it waits for its turn, and is
@@ -89,8 +88,7 @@ class Trigger:
             jobs=[] if self._record is job.record else [self._record],
             begun=[] if self._run is None else [self._run.attempt],
         )
-        self.starts: Sequence[JobRun] = () if self._run is None else (self._run,)
-        self.stops: Sequence[tuple[JobRun, ResultCode]] = ()
+        self.starts = () if self._run is None else (self._run,)
 
     def commit(self, refused: Sequence[Refusal]) -> str:
         """Let it begin, or wait for its turn, and return its name."""
@@ -115,7 +113,7 @@ class Trigger:
         planner.drop_requests(job, replaced.displaced, self._now)
         job.record = self._record
         planner.queued[job.record.identity] = job
-        planner.check_now(job, self._now)
+        planner.agenda.schedule(job, self._now)
 
 
 def unfinished_runs(planner: PeriodPlanner) -> list[JobRun]:
@@ -131,7 +129,7 @@ def _unfinished_run(planner: PeriodPlanner, unfinished: UnfinishedRun) -> JobRun
     return run
 
 
-class Recover:
+class Recover(Change[JobBatch, list[JobRun], JobRun]):
     """What a host finds when it comes back: runs that go on, and runs that are gone without anybody having seen how."""
 
     def __init__(
@@ -149,8 +147,6 @@ class Recover:
         ]
         self._lost = list(zip(self._gone, self._ends, strict=True))
         self.batch = JobBatch(ended=self._ends)
-        self.starts: Sequence[JobRun] = ()
-        self.stops: Sequence[tuple[JobRun, ResultCode]] = ()
 
     def commit(self, refused: Sequence[Refusal]) -> list[JobRun]:
         """Apply the committed change, and return the runs that survived: they are active.
@@ -190,7 +186,7 @@ def backlogged(planner: PeriodPlanner, now: Instant) -> list[JobState]:
     return [job for job in planner.jobs.values() if job.backlog(now) >= _LONG]
 
 
-class CloseDowntime:
+class CloseDowntime(Change[JobBatch, None, JobRun]):
     """What is over of the downtime of a job. The period that may still run and what follows are left to the first step.
 
     A crash after it was recorded: the next life begins behind what is over, and finds the rest as this one did.
@@ -207,8 +203,6 @@ class CloseDowntime:
         self.batch = JobBatch(
             jobs=[] if self._record == job.record else [self._record], closed=[record for _, record, _ in self._closed]
         )
-        self.starts: Sequence[JobRun] = ()
-        self.stops: Sequence[tuple[JobRun, ResultCode]] = ()
 
     def commit(self, refused: Sequence[Refusal]) -> None:
         """Go on behind what is over; if the ledger refuses it, all of the downtime is left to the first step."""

@@ -11,11 +11,12 @@ from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.jobs.preparation import PreparedJob, change_of, closings_in_parts
 from kron.engine.jobs.step import closed_by
 from kron.engine.ledger import HandledByJob, JobBatch, handled_by
+from kron.engine.planner import Change
 from kron.engine.ports import Refusal, RunObserver
 from kron.engine.runs import JobRun
 from kron.instant import SECOND, Instant, shift
 from kron.rules.effort import finish
-from kron.rules.job_record import JobRecord, PeriodRecord, ResultCode
+from kron.rules.job_record import JobRecord, PeriodRecord
 from kron.rules.job_spec import JobSpec
 from kron.rules.obligation import owned_after
 from kron.rules.override import DefinitionChange, compare_definition
@@ -58,7 +59,7 @@ def jobs_needing_history(
     return asked
 
 
-class JobDeclaration:
+class JobDeclaration(Change[JobBatch, JobsApplied, JobRun]):
     """A change of what is declared. The engine remembers its batch, and then it is adopted."""
 
     def __init__(
@@ -105,8 +106,6 @@ class JobDeclaration:
                 self._remove(record)
         closed = [record for _, record, _ in self._closed]
         self.batch = JobBatch(self._definitions, self._records, closed)
-        self.starts: Sequence[JobRun] = ()
-        self.stops: Sequence[tuple[JobRun, ResultCode]] = ()
 
     def _runs_of_others(self) -> dict[str, dict[str, JobRun]]:
         """Return what runs of jobs that are not declared, by identity."""

@@ -85,11 +85,6 @@ class JobState:
         self.reached, self.recovered, self.judging = until, None, None
         self.coming = None if self.work.timing is None else PeriodQueue(self.work.timing, until, self.handled)
 
-    def set_handled(self, handled: HandledPeriods) -> None:
-        """Leave out these periods, and no others, of those that are to come."""
-        self.handled = handled
-        self.seek(self.reached)
-
     def keep_apart(self, over: Iterable[PendingItem]) -> None:
         """Remember the periods that are over and come after what is served: one that waits has their chosen second."""
         spans = [span for each in over if (span := _span_after(each, self.record.handled_until)) is not None]

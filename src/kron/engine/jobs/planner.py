@@ -172,18 +172,11 @@ class PeriodPlanner:
                 at, job.at = job.at, None
             self.reschedule(job, now, at)
 
-    def declare(self, job: JobState, now: Instant) -> None:
-        """Declare one more job, or another definition of it."""
-        self.update({job.record.identity: job}, (), now)
-
-    def forget(self, identity: str, now: Instant) -> None:
-        """Keep nothing of a job but its runs."""
-        self.update({}, [identity], now)
-
     def mark_handled(self, identity: str, handled: HandledPeriods, now: Instant) -> None:
         """Know all periods of a job that have an outcome, also those that another host has handled."""
         if (job := self.jobs.get(identity)) is not None:
-            job.set_handled(handled)
+            job.handled = handled
+            job.seek(job.reached)
             self.reschedule(job, now)
 
     def reattach(self, run: JobRun) -> None:
@@ -222,10 +215,6 @@ class PeriodPlanner:
             self.unfinished[job] = None
         else:
             self.unfinished.pop(job, None)
-
-    def check_now(self, job: JobState, now: Instant) -> None:
-        """Look at a job in the next step."""
-        self.agenda.schedule(job, now)
 
     def next_expected(self, job: JobState) -> Instant | None:
         """Return the chosen second of the first run of a job that has not begun, also while it waits for its turn.

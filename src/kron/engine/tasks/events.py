@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from kron.engine.emitter import Emitter
 from kron.engine.tasks.declaration import TaskDeclaration
-from kron.engine.tasks.step import StepRecords
+from kron.engine.tasks.step import TaskStep
 from kron.errors import cause_text, is_of_database
 from kron.errors.base import describe_exception
 from kron.instant import Instant, format_instant
@@ -117,7 +117,7 @@ def tell_declaration(emitter: Emitter, made: TaskDeclaration, contract: Contract
         emitter.emit(told)
 
 
-def tell_ends(emitter: Emitter, step: StepRecords) -> None:
+def tell_ends(emitter: Emitter, step: TaskStep) -> None:
     """Tell of each run that ended, now that the ledger knows it."""
     completed, failed = emitter.takes("TaskRunCompleted"), emitter.takes("TaskRunFailed")
     if completed or failed:

@@ -1,43 +1,52 @@
-"""StepRecords: what ended and what is due -> the records of one transaction, and how to undo them if it fails."""
+"""TaskStep: what ended and what is due -> the records of one transaction, and how to undo them if it fails."""
 
-from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from kron.engine.agenda import Agenda, TaskEntry
-from kron.engine.runs import TaskRun
+from kron.engine.agenda import TaskEntry
+from kron.engine.emitter import Observers
+from kron.engine.ports import Refusal, TaskBatch
+from kron.engine.runs import RunNews, TaskRun
 from kron.engine.tasks.declaration import reschedule
 from kron.errors.base import describe_exception
-from kron.instant import Instant
-from kron.rules.contract import Contract
+from kron.instant import Instant, format_instant
 from kron.rules.job_record import ResultCode, RunEnd
 from kron.rules.obligation import Obligation, StartTask, plan_task, record_end
 from kron.rules.task_record import TaskRecord, TaskRunOutcome, TaskRunRecord
 
+if TYPE_CHECKING:
+    from kron.engine.tasks.planner import ObligationPlanner
+
 _make = tuple.__new__  # what calling a named tuple does, in half the time
 
 
-class StepRecords:
-    """One step, at one moment. It moves entries on at once; `undo` puts them back.
+class TaskStep:
+    """One step, at one moment. It moves entries on at once; `rollback` puts them back.
 
     Lists side by side instead of lists of tuples: a step makes thousands, and Python's collector would visit each.
     """
 
     __slots__ = (
-        "_agenda", "_befores", "_contract", "_entries", "_me", "_timeout",
-        "aside", "begun", "ended", "evaluated", "now", "owed", "retries", "runs", "settled", "starting",
+        "_agenda", "_batch", "_befores", "_contract", "_corrected", "_entries", "_me", "_planner", "_polled",
+        "_timeout", "_withdrawn", "aside", "begun", "clamped", "ended", "evaluated", "now", "owed", "retries", "runs",
+        "settled", "starts",
     )  # fmt: skip
 
-    def __init__(
-        self, now: Instant, agenda: Agenda[TaskEntry], contract: Contract, me: str, *, timeout: timedelta | None = None
-    ) -> None:
-        """`timeout` is that of each run."""
-        self.now = now
-        self._agenda, self._contract, self._me, self._timeout = agenda, contract, me, timeout
+    def __init__(self, planner: "ObligationPlanner", now: Instant, polled: float | None = None) -> None:
+        """`polled`: when it began on the monotonic clock, if that is to be reported."""
+        self._planner, self.now, self._polled = planner, now, polled
+        self._agenda, self._contract, self._me = planner.agenda, planner.contract, planner.me
+        self._timeout = planner.run_timeout
+        self._withdrawn, planner.withdrawn = planner.withdrawn, []
+        self.clamped, planner.clamped = planner.clamped, []
+        entries = planner.entries
+        self._corrected = [entries[each.after.name].record for each in self.clamped if each.after.name in entries]
+        self._batch: TaskBatch | None = None
         self._entries: list[TaskEntry] = []  # those that moved on: first those that ended, then those that begin
         self._befores: list[TaskRecord] = []  # their records before
         self.settled: list[TaskRecord] = []  # the records of those that ended
         self.begun: list[TaskRecord] = []  # the records of those that begin
-        self.starting: list[TaskRun] = []  # their runs
+        self.starts: list[TaskRun] = []  # their runs
         self.ended: list[TaskRun] = []
         self.retries: list[Instant | None] = []  # for each of them, when a retry is owed
         self.owed: list[Obligation] = []  # for each that begins
@@ -45,8 +54,9 @@ class StepRecords:
         self.evaluated = 0
         self.aside: list[tuple[str, Exception]] = []  # tasks that could not be judged
 
-    def settle(self, ended: Iterable[TaskRun], entries: Mapping[str, TaskEntry]) -> None:
+    def settle(self, ended: Iterable[TaskRun]) -> None:
         """Record ends; the tasks then owe what came meanwhile. One that was removed while it ran has no entry."""
+        entries = self._planner.entries
         for run in ended:
             name, result_seen, at = run.run_id, run.result, run.ended_at
             assert at is not None, "it has ended"
@@ -92,12 +102,12 @@ class StepRecords:
                 self._befores.append(record)
                 entry.record = planned.after
                 owed = planned.owed
-                self.starting.append(TaskRun(record.name, entry.callback, owed.scheduled, self.now, self._timeout))
+                self.starts.append(TaskRun(record.name, entry.callback, owed.scheduled, self.now, self._timeout))
             else:
                 self._agenda.schedule(entry, None if record.running_since is not None else planned.at)
 
     @property
-    def starts(self) -> Iterable[tuple[TaskEntry, TaskRecord, Obligation]]:
+    def beginnings(self) -> Iterable[tuple[TaskEntry, TaskRecord, Obligation]]:
         """Those that begin, each with its record before and what is owed."""
         first = len(self.settled)
         entries, befores = (self._entries[first:], self._befores[first:]) if first else (self._entries, self._befores)
@@ -112,14 +122,51 @@ class StepRecords:
             found.append((run, end))
         return found
 
-    def undo(self) -> None:
-        """Put everything back as it was; what was due is still due."""
+    # --- the engine's questions ---------------------------------------------------------------------------------------
+
+    stops = ()  # a run ends by itself, or with its time
+
+    @property
+    def batch(self) -> TaskBatch:
+        """What to remember, once all is planned."""
+        if self._batch is None:
+            records = self._withdrawn + self._corrected + self.settled
+            self._batch = TaskBatch((), records, self.begun, self.runs)
+        return self._batch
+
+    @property
+    def record_count(self) -> int:
+        """How many tasks it speaks of."""
+        return len(self.batch.records) + len(self.batch.begun)
+
+    def rollback(self) -> None:
+        """Put everything back as it was, but for a clamped baseline, which the next step writes."""
         for entry, before in zip(reversed(self._entries), reversed(self._befores), strict=True):
             entry.record = before
             reschedule(self._agenda, entry, self.now, self._me, first_minute=self._contract.first_minute)
+        self._planner.withdrawn = self._withdrawn + self._planner.withdrawn
+        self._planner.clamped = self.clamped + self._planner.clamped
 
-    def withdraw(self) -> list[TaskRecord]:
-        """Take back the starts, which are durable and have not happened; return the records that say so."""
-        for entry, before, _ in self.starts:
+    def refuse(self, refused: Sequence[Refusal]) -> RunNews[TaskRun]:  # noqa: ARG002  # it has no other writer
+        """Change nothing: a ledger of tasks has one writer, and the last record of a task counts."""
+        return RunNews()
+
+    def withdraw(self) -> None:
+        """Start nothing, and have the next step take the starts back: else an orphan would be invented."""
+        for entry, before, _ in self.beginnings:
             entry.record = before
-        return self._befores[len(self.settled) :]
+        self._planner.withdrawn += self._befores[len(self.settled) :]
+        self.starts = []
+
+    def commit(self) -> None:
+        """Nothing is left to do: the tasks that run are brought back by their ends."""
+
+    def report(self, observers: Observers[TaskRun], *, written: bool | None, monotonic: float) -> None:
+        """Emit the events of what is recorded, and tell how the step went."""
+        if written is not None:
+            self._planner.report(self, observers)
+        if self._polled is not None:
+            executed = 0 if written is None else len(self.owed)
+            counts = {"tasksEvaluated": self.evaluated, "tasksExecuted": executed}
+            at, seconds = format_instant(self.now), monotonic - self._polled
+            self._planner.emitter.tell("PollCompleted", pollTime=at, **counts, duration=seconds)

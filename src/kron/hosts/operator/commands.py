@@ -3,12 +3,14 @@
 import asyncio
 import signal
 import sys
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from kron._version import __version__
 from kron.adapters.kubernetes.client import ApiClient
+from kron.adapters.kubernetes.kubeconfig import load_cluster_config
 from kron.adapters.kubernetes.manifests import write_manifest
 from kron.adapters.system_clock import SystemClock
 from kron.console.parameters import NAME_TYPE, NAMESPACE_TYPE, AddressType, DurationType
@@ -18,8 +20,8 @@ from kron.hosts.operator.controller import Controller, OperatorConfig
 from kron.hosts.operator.deployment import IMAGE, cluster_objects, namespaced_objects
 from kron.hosts.operator.log import INFO, OperatorLog
 from kron.instant import ZERO
-from kron.kronjob.child_job import OPERATOR_NAME
 from kron.kronjob.crd import crd
+from kron.kronjob.kronjob import OPERATOR_NAME
 from kron.web.probes import ProbeServer
 
 _LEASE_NAMESPACE = "kron-system"  # where there is no other sign
@@ -114,13 +116,13 @@ async def _live(kubeconfig: str | None, lease_namespace: str | None, listen: str
     log = OperatorLog(sys.stderr, clock.now)
     listening = ProbeServer(listen)
     try:
-        api = await ApiClient.connect(kubeconfig)
+        api = ApiClient(load_cluster_config(kubeconfig, None, home=False))
     except BaseException:
         await listening.close()
         raise
     try:
         namespace = lease_namespace or (options.namespaces or (api.namespace or _LEASE_NAMESPACE,))[0]
-        controller = Controller(api, clock, log, options.in_namespace(namespace))
+        controller = Controller(api, clock, log, replace(options, lease_namespace=namespace))
         asked = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -5,15 +5,15 @@ import secrets
 import socket
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import TypeAlias
 
 from kron.adapters.kubernetes.cache import ClusterCache, ResourceStore, T
 from kron.adapters.kubernetes.client import JOBS, KRONJOBS, ApiClient, Resource
-from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.leader_election import LeaderElector
+from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary
 from kron.adapters.kubernetes.reflector import Reflector
 from kron.adapters.kubernetes.responses import Backoff, Sleep, sleep
 from kron.adapters.prometheus.operator_metrics import OperatorGauges, OperatorMetrics
@@ -23,7 +23,7 @@ from kron.errors import ApiError
 from kron.hosts.operator.leader_session import LeaderSession
 from kron.hosts.operator.log import INFO, WARNING, ApiErrorLog, LoggingClient, OperatorLog
 from kron.instant import SECOND, Instant
-from kron.kronjob.child_job import OPERATOR_NAME
+from kron.kronjob.kronjob import OPERATOR_NAME
 from kron.kronjob.snapshot import ChildJob, KronJobSnapshot
 from kron.rules.outage import Plan, freeze
 
@@ -50,10 +50,6 @@ class OperatorConfig:
     retry_period: timedelta = timedelta(seconds=2)
     slack: timedelta = timedelta(seconds=30)
     workers: int = 16
-
-    def in_namespace(self, lease_namespace: str) -> "OperatorConfig":
-        """Return the same, with the namespace of the Lease."""
-        return replace(self, lease_namespace=lease_namespace)
 
 
 class Controller:

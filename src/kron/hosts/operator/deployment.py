@@ -1,11 +1,9 @@
 """The objects that deploy the operator, and the rules of its role, as plain data."""
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from kron._version import __version__
-from kron.kronjob.child_job import OPERATOR_NAME
-from kron.kronjob.kronjob import GROUP, PLURAL
+from kron.kronjob.kronjob import GROUP, OPERATOR_NAME, PLURAL
 
 LEASE_NAME = OPERATOR_NAME  # the name that the lease has unless a flag says otherwise
 
@@ -36,11 +34,6 @@ LEASE_RULES = (
     PolicyRule("coordination.k8s.io", "leases", ("create",)),
     PolicyRule("coordination.k8s.io", "leases", ("get", "update"), (LEASE_NAME,)),
 )
-
-
-def role_rules(rights: Iterable[PolicyRule]) -> list[dict[str, list[str]]]:
-    """Return rights as the rules of a Role."""
-    return [right.to_rule() for right in rights]
 
 
 Objects = list[dict[str, Any]]
@@ -108,8 +101,9 @@ def _account(namespace: str) -> dict[str, Any]:
 def _role_with_binding(kind: str, rights: tuple[PolicyRule, ...], namespace: str) -> Objects:
     """Return a role, and its binding to the account."""
     where = "" if kind == "ClusterRole" else namespace
+    rules = [right.to_rule() for right in rights]
     return [
-        {"apiVersion": f"{_RBAC}/v1", "kind": kind, "metadata": _metadata(where), "rules": role_rules(rights)},
+        {"apiVersion": f"{_RBAC}/v1", "kind": kind, "metadata": _metadata(where), "rules": rules},
         {
             "apiVersion": f"{_RBAC}/v1",
             "kind": f"{kind}Binding",

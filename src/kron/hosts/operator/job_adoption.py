@@ -5,9 +5,9 @@ from contextlib import AbstractContextManager
 
 from kron.adapters.kubernetes.cache import PART, ClusterCache
 from kron.adapters.kubernetes.client import JOBS
-from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.job_runner import KubernetesRunner
 from kron.adapters.kubernetes.ledger import ClusterLedger
+from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary
 from kron.engine.active_runs import ActiveRuns
 from kron.engine.jobs.planner import PeriodPlanner
 from kron.engine.ports import Clock

@@ -8,13 +8,12 @@ from functools import partial
 
 from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.client import ResourceClient
-from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.event_recorder import EventRecorder, job_period_text
 from kron.adapters.kubernetes.job_cleanup import JobHistoryCleanup
 from kron.adapters.kubernetes.job_runner import KubernetesRunner
 from kron.adapters.kubernetes.kronjob_record import DeclaredSpec
 from kron.adapters.kubernetes.ledger import ClusterLedger
-from kron.adapters.kubernetes.namespace_backoff import NamespaceBackoff
+from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary, NamespaceBackoff
 from kron.adapters.kubernetes.responses import LoopShare
 from kron.adapters.kubernetes.work_queue import WorkQueue
 from kron.adapters.prometheus.operator_metrics import OperatorMetrics
@@ -118,8 +117,8 @@ class LeaderSession:
                 added = Additions()
                 for _ in self._open(identity, added):
                     await asyncio.sleep(0)  # noqa: TID251  # a turn, no time
-                for job in added.joining:
-                    self.planner.declare(job, self._clock.now())
+                joining = {job.record.identity: job for job in added.joining}
+                self.planner.update(joining, (), self._clock.now())
                 self._attach_jobs(added)
             self._ledger.write_status(identity)
             if number % _FIRST_TOGETHER == 0:
@@ -159,7 +158,7 @@ class LeaderSession:
         self._ledger.set_create_failure(identity, CreateFailure(INTERNAL_ERROR, error))
 
     def _set_aside(self, identity: str, now: Instant, error: str) -> None:
-        self.planner.forget(identity, now)
+        self.planner.update({}, [identity], now)
         self._show(identity, error)
 
     # --- changes of the cluster ---------------------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from kron.adapters.kubernetes.cache import ClusterCache
-from kron.adapters.kubernetes.error_boundary import ErrorBoundary
 from kron.adapters.kubernetes.event_recorder import EventRecorder, EventType, chosen_text, period_text
+from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary
 from kron.adapters.prometheus.operator_metrics import OperatorMetrics
 from kron.decision.decision import Decision
 from kron.decision.seed import period_id

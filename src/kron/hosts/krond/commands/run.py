@@ -3,8 +3,7 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
