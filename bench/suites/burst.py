@@ -133,8 +133,8 @@ def _growth(cells: Cells) -> Table:
         "seconds are those from the due instant, by the real clock, to the first line of a callback; every task recurs",
         "kron-sqlite, limit-ledger and the rows named sqlite have their files on the disk; all others forget",
         (
-            "kron: its clock is the real one plus a constant, chosen beforehand so that a minute begins soon after "
-            "registration; there is no leap in it. The others have seconds in their expressions, and the real clock"
+            "kron: its clock is the real one plus a constant, chosen so that a minute begins soon after "
+            "registration; it does not jump. The others have seconds in their expressions, and the real clock"
         ),
         (
             "loop held: the longest time by which a call that is asked for every 5 ms came late, from the end of "

@@ -113,13 +113,13 @@ def tables(cells: Cells) -> list[Table]:
             cells[_OVERVIEW],
             f"The overview with {_JOBS:,} jobs and {_ROWS:,} records",
             first,
-            f"{_LOOKS} looks over a connection of their own, far enough apart that each page is made anew",
+            f"{_LOOKS} requests over a connection of their own, far enough apart that each page is rendered again",
         ),
         _table(
             cells[_LIVE],
             f"Lateness with {_PAGES} open pages, {_A_MINUTE // 60} starts a second",
             second,
-            "each page listens, and fetches the overview anew when something happened, as its script does",
+            "each page listens, and fetches the overview again after a change, as its script does",
         ),
     ]
 

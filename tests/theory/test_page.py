@@ -32,7 +32,7 @@ MEANING = {
     "Orphaned": "a crash cuts a run off",
     "RSucc": "a start whose run will succeed",
     "Frozen": "nothing can be done: between Freeze and Thaw, or at a crash without an action at its position",
-    "Served": "what takes demands away: a start, or coming anew",
+    "Served": "what takes demands away: a start, or a new first coming",
     "DuePending": "a due instant has passed that no start has served",
     "RetryPending": "the delay after the last failure has passed, and no start came since",
     "OrphanedPending": "a run was cut off and not restarted",
