@@ -1,8 +1,8 @@
-"""Functions in, rates and percentiles out: how time is measured inside one process.
+"""Timing inside one process: functions in, rates and percentiles out.
 
 A shared machine changes its pace without a trace in its own counters, by a factor of two and within a second. So work
 is timed in slices of some milliseconds with a yardstick between them, a fixed loop of plain Python, and slices beside a
-slow yardstick do not count. Slices are random samples of the work, so leaving some out favours nobody. The clock is
+slow yardstick do not count. Slices are random samples of the work, so leaving some out favours no peer. The clock is
 that of the thread, which stands still while others hold the core: the work measured here never waits for anything else.
 """
 
@@ -22,7 +22,7 @@ _SLOW = 1.2  # times the fastest yardstick that this process has seen
 _LONGEST = 0.6  # seconds after which fewer clean slices than were wanted must do
 
 
-class Pace:
+class Yardstick:
     """The yardstick, and the fastest that it has been."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Slice(Generic[R]):
     yardstick: float
 
 
-PACE = Pace()
+PACE = Yardstick()
 
 
 def clean_slices(

@@ -1,4 +1,4 @@
-"""A seed in, cron expressions and starts out: the same ones on every machine and for every peer.
+"""Cron expressions and start times from a seed: the same ones on every machine and for every peer.
 
 Only numbers, lists, ranges and `*` are used, because every peer understands those.
 """

@@ -1,4 +1,4 @@
-"""disk_folder() -> a folder on the real disk, gone afterwards: /tmp may be memory, where a commit costs nothing."""
+"""A temporary folder on the real disk: /tmp may be memory, where a commit costs nothing."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

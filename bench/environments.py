@@ -1,4 +1,4 @@
-"""ensure(name) -> Environment: the virtual environment that a peer lives in, made on first use below .bench/."""
+"""The virtual environments of the peers, created on first use below .bench/."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""The machine's counters in, the cores that other processes used meanwhile out."""
+"""The cores that other processes used during a measurement, from the machine's counters."""
 
 import os
 import resource
@@ -9,7 +9,7 @@ QUIET = 0.3  # cores; above it a measurement shared the machine with something
 _GLANCE_SECONDS = 0.25
 
 
-class Others:
+class OtherLoad:
     """Watches what processes other than this one and its children use, from its creation on."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ def wait_for_quiet(patience: float) -> float:
     """Wait until the others are quiet, or until the patience is used up; return the patience that is left."""
     end = perf_counter() + patience
     while perf_counter() < end:
-        others = Others()
+        others = OtherLoad()
         sleep(_GLANCE_SECONDS)
         if (others.cores() or 0.0) <= QUIET:
             break

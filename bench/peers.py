@@ -1,4 +1,4 @@
-"""load_peer(name, zone) -> Peer: every cron library behind the same few verbs, each by its public names only.
+"""Load any cron library behind one interface, by its public names only.
 
 A timed verb does nothing that the library does not make its users do; what only the checks need is in `instant`.
 """
@@ -14,7 +14,7 @@ _ANCHOR = datetime(2024, 1, 1, 0, 0, 1, tzinfo=UTC)
 
 
 class Peer:
-    """A library, set up for one zone. `Any` is its own kind of object, which nobody here looks into."""
+    """A library, set up for one zone. `Any` is the library's own type, which no benchmark inspects."""
 
     distribution: ClassVar[str]
     home: ClassVar[str]  # the module, a colon, and the name in it from which everything starts

@@ -1,4 +1,4 @@
-"""Series of points in, an SVG image out: both axes logarithmic, so that linear growth is a line of slope one."""
+"""Plot series of points as SVG: both axes logarithmic, so that linear growth is a line of slope one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

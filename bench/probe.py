@@ -1,4 +1,4 @@
-"""A running event loop in, the longest time that something held it out; and pauses, and memory: what suites look at."""
+"""The longest time for which an event loop was held, pauses, and memory: what suites observe."""
 
 import asyncio
 import gc

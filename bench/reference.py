@@ -1,4 +1,4 @@
-"""next_instant(text, start, zone) -> the first match: slow, obvious, and written without a look at any peer.
+"""The first match of a cron text after a start: slow, obvious, and written independently of every peer.
 
 A day is named if its month is, and its day or its weekday is: either of them if both are restricted, both otherwise
 (POSIX). An instant matches if the wall clock of the zone shows a named minute then, so that a minute which the clocks

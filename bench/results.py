@@ -1,4 +1,4 @@
-"""Runs in, cells out: one cell a suite and peer, with the median of each figure over its quiet runs."""
+"""Turn runs into cells: one for each suite and peer, with the median of each figure over its quiet runs."""
 
 import json
 from collections.abc import Iterable

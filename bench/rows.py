@@ -1,4 +1,4 @@
-"""A row's name in, its peer and its number of tasks out: `apscheduler3@1000` is apscheduler3 with 1,000 tasks."""
+"""The peer and number of tasks in a row's name: `apscheduler3@1000` is apscheduler3 with 1,000 tasks."""
 
 
 def row_of(peer: str, size: int) -> str:

@@ -1,4 +1,4 @@
-"""Options in, tables out: sets up the peers, runs the suites, and says which promises held."""
+"""The command: set up the peers, run the suites, print the tables, and say which promises held."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""run_suites(plan) -> runs: every (suite, peer, repeat) in its own process, repeats interleaved between the peers."""
+"""Run every (suite, peer, repeat) in its own process, with repeats interleaved between the peers."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 
 from bench.environments import ROOT, environment_of
-from bench.load import QUIET, Others, wait_for_quiet
+from bench.load import QUIET, OtherLoad, wait_for_quiet
 from bench.results import Run
 from bench.rows import peer_of, size_of
 from bench.suite import Suite
@@ -81,7 +81,7 @@ def _measure(suite: Suite, peer: str, repeat: int, python: Path) -> Run:
     command = [str(python), "-m", "bench.worker", suite.name, peer, str(repeat)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     environment |= {"TZ": "UTC", "PYTHONHASHSEED": "0"}
-    others, start = Others(), perf_counter()
+    others, start = OtherLoad(), perf_counter()
     figures: dict[str, float] = {}
     facts: dict[str, str] = {}
     try:

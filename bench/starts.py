@@ -1,4 +1,4 @@
-"""STARTS: the callback that every scheduler is given, and the real time of each of its starts.
+"""STARTS: the callback that every scheduler gets, and the real time of each of its starts.
 
 The callback is a function of a module, because the stores of some peers keep it by its name.
 """

@@ -1,4 +1,4 @@
-"""Suite: what the runner must know about one suite, and the suite about its results."""
+"""Suite: what the runner needs to know about a suite, and a suite about its results."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

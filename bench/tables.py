@@ -1,4 +1,4 @@
-"""Tables and promises in, text out: Markdown that also reads well in a terminal."""
+"""Tables and promises as Markdown that also reads well in a terminal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Tasks for schedulers: a number and an instant in, a user's own list out, as Kron's registrations."""
+"""Tasks for schedulers: a list of Kron's registrations, as a user would write it."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Visitors: as many open pages of a daemon as wanted, as browsers keep them: they listen, and look again when told."""
+"""Visitors: open pages of a daemon, as browsers hold them: they listen, and fetch again on each change."""
 
 import http.client
 import json
@@ -10,7 +10,7 @@ from typing import NamedTuple
 PAUSE = 2.25  # seconds between two looks of one page, as its script has it
 
 
-class Look(NamedTuple):
+class PageTiming(NamedTuple):
     """One answer: milliseconds until its first byte, and bytes."""
 
     first: float
@@ -27,7 +27,7 @@ class Door:
         self._host = str(address).split("/")[2]
         self._headers = {"Authorization": f"Bearer {(folder / 'state' / 'token').read_text().strip()}"}
 
-    def look(self, path: str) -> Look:
+    def look(self, path: str) -> PageTiming:
         """Ask for a page over a new connection."""
         begun = perf_counter()
         answer = self.open(path)
@@ -35,7 +35,7 @@ class Door:
         at = perf_counter()
         if answer.status != http.HTTPStatus.OK:
             raise RuntimeError(f"{path} was answered by {answer.status}")
-        return Look((at - begun) * 1e3, len(first + answer.read()))
+        return PageTiming((at - begun) * 1e3, len(first + answer.read()))
 
     def open(self, path: str) -> http.client.HTTPResponse:
         """Return an answer that is to be read yet."""
@@ -49,7 +49,7 @@ class Visitors:
 
     def __init__(self, door: Door, number: int) -> None:
         self._door, self._over = door, Event()
-        self.looks: list[Look] = []
+        self.looks: list[PageTiming] = []
         self._threads = [Thread(target=self._stay, daemon=True) for _ in range(number)]
 
     def __enter__(self) -> "Visitors":

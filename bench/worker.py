@@ -1,4 +1,4 @@
-"""Suite, peer and repeat in, one line of JSON out: a single measurement in a process of its own."""
+"""Measure one suite, peer and repeat in a process of its own, and print one line of JSON."""
 
 import json
 import sys

@@ -1,23 +1,10 @@
-"""counted(functions): how often functions are called, for claims about cost. on_a_loop: a test that is a coroutine."""
+"""Count function calls, for cost tests that do not depend on time."""
 
-import asyncio
 import sys
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
 from types import CodeType, FrameType
-from typing import Any
-
-
-def on_a_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
-    """Let an async function be a test."""
-
-    @wraps(test)
-    def run(*args: Any, **keywords: Any) -> None:
-        asyncio.run(test(*args, **keywords))
-
-    return run
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""command_of(group, name): a command of a group, which may not have been imported yet."""
+"""Return a command of a click group, which may load it lazily."""
 
 import click
 

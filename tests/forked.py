@@ -1,4 +1,4 @@
-"""Forked: a command of Kron, or pytest, as a process of its own, without the time that a fresh Python takes to import.
+"""Run a command of Kron, or pytest, in a forked process, without the time of a fresh import.
 
 A test process starts one server for each program. The server imports the program's commands once and forks for each
 call: the child has its own process ID, files, environment and exit code. Commands that need another interpreter
@@ -31,7 +31,7 @@ PROGRAMS = {  # the package of each, and modules that its commands import when t
 PYTEST = "pytest"  # its first word is the folder of the package that is tested, which its server has not imported
 _LIBRARIES = ("asyncio", "click.testing", "hypothesis", "sqlite3", "starlette.applications", "uvicorn", "yaml")
 _LARGEST = 1 << 20  # bytes of a call, and of a part of an answer
-_LONGEST = 300  # seconds without a word until a test that waits for a command's end gives up
+_LONGEST = 300  # seconds without an answer after which a test that waits for a command fails
 _READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "TZ")
 _PROJECT = Path(__file__).parents[1]
 

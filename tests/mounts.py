@@ -1,4 +1,4 @@
-"""Small disks that only this process and its children see, so that none outlives a test run that is killed."""
+"""Small disks that only this process and its children see, so that a killed test run leaves none."""
 
 import ctypes
 import os
@@ -27,7 +27,7 @@ def mounted_disk(folder: Path, options: str) -> Iterator[Path]:
 
 @contextmanager
 def hanging_disk(folder: Path) -> Iterator[Path]:
-    """Mount a disk that answers nothing, as a network disk whose server is gone: whoever looks into it waits."""
+    """Mount a disk that does not answer, like a network disk whose server is gone: every access waits."""
     try:
         device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
     except OSError:
@@ -41,7 +41,7 @@ def hanging_disk(folder: Path) -> Iterator[Path]:
         finally:
             subprocess.run(["umount", "--lazy", folder], check=True)
     finally:
-        os.close(device)  # whoever waits gets an error
+        os.close(device)  # a process that waits gets an error
 
 
 def remount(folder: Path, options: str) -> None:

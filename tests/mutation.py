@@ -1,4 +1,4 @@
-"""A copy of the package with one bug in it, and pytest in a process of its own that finds the bug."""
+"""A copy of the package with one bug, and pytest in a process that finds the bug."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -70,7 +70,7 @@ def _leave_out_bytecode(source: Path, copy: Path, stem: str) -> None:
             stale.unlink()
 
 
-class Nested(NamedTuple):
+class NestedRun(NamedTuple):
     """How a run of pytest in a process of its own ended."""
 
     code: int
@@ -87,7 +87,7 @@ class Nested(NamedTuple):
         return self.code == _FAILED and any(line.startswith("FAILED ") for line in self.output.splitlines())
 
 
-def run_pytest(test: str, package: Path, options: Iterable[str] = ()) -> Nested:
+def run_pytest(test: str, package: Path, options: Iterable[str] = ()) -> NestedRun:
     """Run tests against the package there. They get a temporary folder of their own: an outer run cleans up its own."""
     done = forked.run(forked.PYTEST, str(package), *QUICK, f"--basetemp={package / 'temporary'}", *options, test)
-    return Nested(done.returncode, done.stdout + done.stderr)
+    return NestedRun(done.returncode, done.stdout + done.stderr)

@@ -1,4 +1,4 @@
-"""A forked command is the command: it answers, fails and ends as one that a fresh Python runs."""
+"""A forked command answers, fails and ends like one in a fresh Python."""
 
 import signal
 import subprocess

@@ -1,1 +1,1 @@
-"""A real control plane for benchmarks: the plane, who is measured on it, and what its audit log says of them."""
+"""A real control plane for benchmarks: the plane, the measured subjects, and their writes in its audit log."""

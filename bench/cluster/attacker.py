@@ -1,4 +1,4 @@
-"""Attacker: a tenant that does too much of one thing, in a process of its own, until its standard input ends.
+"""Attacker: a tenant that overloads the cluster in one way, in a process, until its standard input ends.
 
 `python -m bench.cluster.attacker` reads a line of JSON: either `edits` a second of the KronJobs of a namespace, of the
 schedule or, with `salts`, of the salt; or a flood of requests over some `connections` to an address. At the end it

@@ -1,4 +1,4 @@
-"""Bare: the writes of an operator without an operator, in a process of its own: as fast as a client alone can be.
+"""A bare client that makes an operator's writes as fast as a client alone can, in a process of its own.
 
 `python -m bench.cluster.bare` reads a line of JSON (where, as whom, which namespace), makes every status what it is
 before a period is due, and then, for each line with an instant, creates the Jobs of that period and writes statuses.
@@ -36,7 +36,7 @@ class Work(NamedTuple):
     version: str
 
 
-class Bare:
+class BareSession:
     """A session of aiohttp, and nothing else."""
 
     def __init__(self, where: dict[str, str]) -> None:
@@ -136,7 +136,7 @@ async def main() -> None:
     """Do what the lines of standard input say, one after the other."""
     lines = iter(sys.stdin.readline, "")
     where = json.loads(next(lines))
-    bare = Bare(where)
+    bare = BareSession(where)
     try:
         await bare.prepare(parse_instant(where["at"]))
         print(json.dumps({}), flush=True)

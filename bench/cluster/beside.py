@@ -1,4 +1,4 @@
-"""measure_beside(size), measure_lateness(size) -> Jobs due at once or in a window, beside the CronJob controller."""
+"""Measure Jobs due at once or in a window, beside the CronJob controller."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""measure_crowd(size) -> what the operator needs for so many KronJobs, and for their Jobs, beside a bare client."""
+"""Measure what the operator needs for many KronJobs and their Jobs, beside a bare client."""
 
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
@@ -6,7 +6,7 @@ from statistics import mean
 from time import sleep, time
 
 from bench.cluster.rig import OPERATOR, create, kronjobs, make_namespace, rig
-from bench.cluster.subjects import BareClient, Measured, bare_client, operator
+from bench.cluster.subjects import BareClient, MeasuredOperator, bare_client, operator
 from bench.cluster.trail import EVENTS, JOBS, STATUSES, Trail, peak
 from bench.daemons.daemon import next_minute, processor_seconds, wait_until
 from bench.disk import disk_folder
@@ -46,7 +46,7 @@ def measure_crowd(size: int) -> Measurement:
     return found
 
 
-def _idle(subject: Measured, seconds: float) -> float:
+def _idle(subject: MeasuredOperator, seconds: float) -> float:
     """Return how much of a core it uses while nothing is due, in per cent."""
     sleep(_SETTLED)
     used = processor_seconds(subject.process.pid)
@@ -60,7 +60,7 @@ def _bare(client: BareClient, trail: Trail, size: int, at: Instant) -> dict[str,
     return _rates(trail, _THEIRS, size, took["begun"]) | {"cpu": took["cpu"] * 1e3}
 
 
-def _burst(subject: Measured, trail: Trail, size: int, due: Instant) -> dict[str, float]:
+def _burst(subject: MeasuredOperator, trail: Trail, size: int, due: Instant) -> dict[str, float]:
     if time() > due.timestamp() - _SETTLED:
         raise RuntimeError("the machine is too slow: the KronJobs were due before everything was prepared")
     wait_until(due.timestamp() - _SETTLED)
@@ -70,9 +70,9 @@ def _burst(subject: Measured, trail: Trail, size: int, due: Instant) -> dict[str
     trail.wait(STATUSES, _OURS, size, _LONGEST, 0.1)
     used = processor_seconds(subject.process.pid) - used
     figures = _rates(trail, _OURS, size, due.timestamp()) | {"cpu": used / size * 1e3}
-    told = trail.wait(EVENTS, _OURS, size, _LONGEST)
+    times = trail.wait(EVENTS, _OURS, size, _LONGEST)
     last = trail.times(STATUSES, _OURS)[-1]
-    return figures | {"events": len(told), "events after": told[-1] - last, "memory after": subject.highest_memory()}
+    return figures | {"events": len(times), "events after": times[-1] - last, "memory after": subject.highest_memory()}
 
 
 def _rates(trail: Trail, namespace: str, size: int, begun: float) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""rig(controllers) -> a control plane on which nothing runs but whom is measured, with the operator installed."""
+"""A control plane on which only the measured subjects run, with the operator installed."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -87,7 +87,7 @@ def kronjobs(
 ) -> Iterator[dict[str, Any]]:
     """Return so many KronJobs that are due together, or within a window; each Job may be late, and run beside others.
 
-    Nobody ends the Jobs, so that concurrency is `allow`.
+    No kubelet ends the Jobs, so that concurrency is `allow`.
     """
     for index in range(number):
         yield {

@@ -1,4 +1,4 @@
-"""Whom a suite measures on a plane: the operator as it is installed, and a bare client beside it."""
+"""The subjects that a suite measures on a plane: the installed operator, and a bare client beside it."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ _LOOK = 0.05  # seconds
 _LEADING = b'"event": "leading"'
 
 
-class Measured(Operator):
+class MeasuredOperator(Operator):
     """The operator, and what it uses."""
 
     def sync(self, seconds: float) -> float:
@@ -43,9 +43,9 @@ class Measured(Operator):
 
 
 @contextmanager
-def operator(plane: ControlPlane, folder: Path, *flags: str) -> Iterator[Measured]:
+def operator(plane: ControlPlane, folder: Path, *flags: str) -> Iterator[MeasuredOperator]:
     """Have an operator for the block, which starts it itself."""
-    found = Measured(plane, OPERATOR, folder, *flags)
+    found = MeasuredOperator(plane, OPERATOR, folder, *flags)
     try:
         yield found
     finally:

@@ -1,4 +1,4 @@
-"""Trail: what the server's audit log says of writes, as they come: which, and when they were answered."""
+"""Trail: follow the server's audit log: which writes, and when they were answered."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""measure_fairness(size) -> how much later a tenant's Jobs are while another tenant, or a stranger, does too much."""
+"""Measure how much later a tenant's Jobs are while another tenant, or a stranger, overloads the operator."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ from typing import Any
 from tests.cluster.plane import ControlPlane
 
 from bench.cluster.rig import OPERATOR, create, kronjobs, make_namespace, rig
-from bench.cluster.subjects import Measured, operator
+from bench.cluster.subjects import MeasuredOperator, operator
 from bench.cluster.trail import JOBS, STATUSES, Trail
 from bench.daemons.daemon import next_minute, wait_until
 from bench.disk import disk_folder
@@ -136,7 +136,7 @@ def _edits(plane: ControlPlane, namespace: str, edited: list[dict[str, Any]], nu
     return {**who, "namespace": namespace, "names": names, "edits": number, "salts": False}
 
 
-def _flood(subject: Measured) -> dict[str, Any]:
+def _flood(subject: MeasuredOperator) -> dict[str, Any]:
     return {"address": f"http://127.0.0.1:{subject.port}/metrics", "connections": _CONNECTIONS}
 
 

@@ -1,4 +1,4 @@
-"""load_daemon(name) -> Daemon: every daemon that starts processes by itself, behind the same few verbs."""
+"""Load any daemon that starts processes, behind one interface."""
 
 from importlib import import_module
 

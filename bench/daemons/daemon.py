@@ -1,4 +1,4 @@
-"""Daemon: what a benchmark asks of a cron daemon; live(daemon) -> one that runs, and is gone afterwards."""
+"""Daemon: the interface of a cron daemon for benchmarks, and a context in which one runs."""
 
 import os
 import subprocess

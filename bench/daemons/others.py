@@ -1,4 +1,4 @@
-"""Cronstable, Debian's cron, and a loop like supercronic's: daemons that people use today."""
+"""Cronstable, Debian's cron, and a loop like supercronic's: other daemons in use today."""
 
 import os
 import shutil

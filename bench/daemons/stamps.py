@@ -1,4 +1,4 @@
-"""stamps() -> a program that writes down when it begins, and what it has written; bare() -> the least that costs."""
+"""A program that records when it starts, its records, and a bare loop as the lower bound."""
 
 import os
 import struct
@@ -19,7 +19,7 @@ _ROW = struct.Struct("q24s")
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """When a process began, and when it was to; None: nobody told it."""
+    """When a process began, and when it was due, or None if it was started without a due time."""
 
     begun: float
     due: float | None

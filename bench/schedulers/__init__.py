@@ -1,4 +1,4 @@
-"""load_scheduler(name) -> Scheduler: every scheduler that lives inside a process, behind the same few verbs."""
+"""Load any scheduler that runs inside a process, behind one interface."""
 
 from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""APScheduler 3 behind the common verbs: AsyncIOScheduler, its memory store or its SQLAlchemy store on a file."""
+"""APScheduler 3: AsyncIOScheduler with its memory store or its SQLAlchemy store on a file."""
 
 from collections.abc import Sequence
 from datetime import UTC

@@ -1,4 +1,4 @@
-"""APScheduler 4, a pre-release, behind the common verbs: its memory store or its SQLAlchemy store on a file."""
+"""APScheduler 4, a pre-release, with its memory store or its SQLAlchemy store on a file."""
 
 import logging
 from collections.abc import Sequence

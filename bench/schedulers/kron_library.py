@@ -1,4 +1,4 @@
-"""Kron behind the common verbs: its Scheduler on an SQLite file, or on the memory ledger."""
+"""Kron's Scheduler on an SQLite file, or on the memory ledger."""
 
 from asyncio import Event
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class ShiftedClock:
         return shown
 
     def monotonic(self) -> float:
-        """Return seconds that leap with the wall clock: nobody sees that it was set."""
+        """Return seconds that leap with the wall clock, so that no leap is detected."""
         seconds: float = self._real.monotonic() + self.ahead
         return seconds
 

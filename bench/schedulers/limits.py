@@ -1,4 +1,4 @@
-"""Rows that are no products: the least work that plain Python must do for the same effect, without cron or errors."""
+"""Lower bounds that are no products: the least work of plain Python for the same effect, without cron or errors."""
 
 import asyncio
 import heapq
@@ -32,7 +32,7 @@ class Timers(Scheduler):
         _start(self.loop, self.running, self.tasks[number][2]())
 
 
-class Heap(Scheduler):
+class HeapScheduler(Scheduler):
     """A heap of due instants; when the first has come, all that are due are started."""
 
     async def register(self, tasks: Sequence[Task], due: Due) -> None:
@@ -67,7 +67,7 @@ class Heap(Scheduler):
         self.work.cancel()
 
 
-class Ledger(Heap):
+class Ledger(HeapScheduler):
     """The heap, and SQLite (WAL, FULL) in a thread: 1,000 starts a commit, before they start, with earlier ends.
 
     While one chunk runs, the next is being written.

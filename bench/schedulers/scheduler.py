@@ -1,4 +1,4 @@
-"""Tasks and a due instant in, started callbacks out: what every scheduler that runs inside a process must offer."""
+"""The interface that every scheduler inside a process offers to the benchmarks."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass

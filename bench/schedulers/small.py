@@ -1,4 +1,4 @@
-"""The small schedulers behind the common verbs: aiocron, and schedule, which knows neither coroutines nor cron."""
+"""Small schedulers: aiocron, and schedule, which supports neither coroutines nor cron."""
 
 import asyncio
 from collections.abc import Sequence

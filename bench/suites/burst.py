@@ -1,4 +1,4 @@
-"""A scheduler and a number of tasks in, seconds from the instant at which all are due to first and last start out."""
+"""Time from the instant at which all tasks are due to the first and the last start."""
 
 import asyncio
 import gc
@@ -133,8 +133,8 @@ def _growth(cells: Cells) -> Table:
         "seconds are those from the due instant, by the real clock, to the first line of a callback; every task recurs",
         "kron-sqlite, limit-ledger and the rows named sqlite have their files on the disk; all others forget",
         (
-            "kron: its clock is the real one plus a constant, chosen so that a minute begins soon after "
-            "registration; it does not jump. The others have seconds in their expressions, and the real clock"
+            "kron: its clock is the real one plus a constant, chosen in advance so that a minute begins soon after "
+            "registration; there is no leap in it. The others have seconds in their expressions, and the real clock"
         ),
         (
             "loop held: the longest time by which a call that is asked for every 5 ms came late, from the end of "

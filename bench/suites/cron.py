@@ -1,4 +1,4 @@
-"""A peer in, its rates for next, successive, previous and parse out, with how many of its answers are wrong."""
+"""Rates of next, successive, previous and parse for each peer, and how many of its answers are wrong."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""1,000 jobs of a real daemon due in the same second in, when the first and the last begin out, beside a bare loop."""
+"""1,000 jobs of a real daemon due in the same second: the first and the last start, beside a bare loop."""
 
 from time import sleep
 

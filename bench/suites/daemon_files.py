@@ -1,4 +1,4 @@
-"""10,000 jobs in the files of a real daemon in: check, start, reload, memory, rest, and lateness meanwhile out."""
+"""10,000 jobs in the files of a real daemon: check, start, reload, memory, idle load, and lateness meanwhile."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from bench.tables import Promise, Table
 
 _KROND = "krond"
 _JOBS = 10_000
-_TICKS = 1200  # jobs that run each minute while files are read anew: twenty in a second
+_TICKS = 1200  # jobs that run each minute while files are reloaded: twenty in a second
 _SETTLING, _IDLE = 5.0, 60.0  # seconds
 _EDITED = 100  # jobs that a usual edit changes
 _LONGEST = 60.0

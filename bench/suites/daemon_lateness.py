@@ -1,4 +1,4 @@
-"""50 starts a second of a real daemon in, how late they begin out, beside daemons that know minutes only."""
+"""50 starts a second of a real daemon: their lateness, beside daemons with a resolution of minutes."""
 
 from time import sleep
 

@@ -1,4 +1,4 @@
-"""A year of downtime in: how long a real daemon takes until it is ready, and its memory, out."""
+"""A year of downtime: the time until a real daemon is ready, and its memory."""
 
 import sqlite3
 import subprocess

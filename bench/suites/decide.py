@@ -1,4 +1,4 @@
-"""Timings in, decisions per second out, beside the bare arithmetic that no decision can do without."""
+"""Decisions per second for several timings, beside the bare arithmetic that every decision needs."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""A scheduler with a file in, durable runs per second out: the start is on the disk before the callback begins."""
+"""Durable runs per second: the start is on the disk before the callback begins."""
 
 import asyncio
 import logging

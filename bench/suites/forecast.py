@@ -1,4 +1,4 @@
-"""Job files in, the seconds and the memory that a forecast of their load takes out."""
+"""Time and memory for a forecast of the load of job files."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A scheduler and a number of tasks that are not due in, what it costs to have them out: time, memory, processor."""
+"""The cost of tasks that are not due: time, memory, processor."""
 
 import asyncio
 import multiprocessing
@@ -45,7 +45,7 @@ def measure(peer: str, repeat: int) -> Measurement:  # noqa: ARG001  # every rep
 
 
 def _in_own_process(function: Callable[..., dict[str, float]], *arguments: object) -> dict[str, float]:
-    """Return what a function returns in a fresh interpreter, whose memory nobody has used before."""
+    """Return what a function returns in a fresh interpreter with unused memory."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(function, *arguments).result()
 

@@ -1,4 +1,4 @@
-"""An import statement in, what it adds to the start of a bare interpreter out, and which modules it drags along."""
+"""What an import adds to the start of a bare interpreter, and which modules it loads."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A scheduler with 1,000 tasks in, how late they start after each of several boundaries out."""
+"""Lateness of starts of a scheduler with 1,000 tasks, after each of several boundaries."""
 
 import asyncio
 from math import ceil
@@ -36,7 +36,7 @@ async def _measure(peer: str, folder: Path) -> Measurement:
     scheduler.wall(due)
     await scheduler.register(due_again(_TASKS, scheduler.every), due)
     await scheduler.begin()
-    await pause(_PERIOD)  # whoever believes to have missed something makes up for it
+    await pause(_PERIOD)  # a scheduler that believes it missed a run catches up
     late: list[float] = []
     for number_of_boundary in range(1 + _BOUNDARIES):
         boundary = await scheduler.boundary(due, ahead=_BEFORE)

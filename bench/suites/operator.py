@@ -1,4 +1,4 @@
-"""10,000 KronJobs in, what the operator needs for them and how fast it creates Jobs out, beside a bare client."""
+"""10,000 KronJobs: what the operator needs for them and how fast it creates Jobs, beside a bare client."""
 
 from importlib.metadata import version
 
@@ -13,7 +13,7 @@ _PEERS = (_FEW, _MANY)
 
 def measure(peer: str, repeat: int) -> Measurement:  # noqa: ARG001  # every repeat is the same
     """Measure as many as the row says."""
-    from bench.cluster.crowd import measure_crowd  # needs Kron, which whoever draws the tables has not
+    from bench.cluster.crowd import measure_crowd  # imports Kron, which the environment that draws the tables lacks
 
     found = measure_crowd(size_of(peer))
     found.facts["version"] = version("kron-scheduler")

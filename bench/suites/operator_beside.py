@@ -1,4 +1,4 @@
-"""1,000 KronJobs and 1,000 CronJobs in, how soon their Jobs are there out, and how few a second with a window."""
+"""1,000 KronJobs and 1,000 CronJobs: the delay of their Jobs, and their rate with a window."""
 
 from importlib.metadata import version
 

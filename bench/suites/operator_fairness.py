@@ -1,4 +1,4 @@
-"""20 KronJobs of one tenant in, how much later their Jobs are while another tenant does too much out."""
+"""20 KronJobs of one tenant: how much later their Jobs are while another tenant overloads the operator."""
 
 from importlib.metadata import version
 

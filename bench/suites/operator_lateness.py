@@ -1,4 +1,4 @@
-"""100 KronJobs due in the same second in, how late their Jobs are there out, beside the CronJob controller."""
+"""100 KronJobs due in the same second: the lateness of their Jobs, beside the CronJob controller."""
 
 from importlib.metadata import version
 

@@ -1,4 +1,4 @@
-"""The page of a daemon in, how soon and how long its overview is, and how late jobs are while 50 look at it, out."""
+"""The page of a daemon: time and size of its overview, and the lateness of jobs while 50 pages are open."""
 
 import sqlite3
 from pathlib import Path
@@ -113,13 +113,13 @@ def tables(cells: Cells) -> list[Table]:
             cells[_OVERVIEW],
             f"The overview with {_JOBS:,} jobs and {_ROWS:,} records",
             first,
-            f"{_LOOKS} requests over a connection of their own, far enough apart that each page is rendered again",
+            f"{_LOOKS} looks over a connection of their own, far enough apart that each page is rendered again",
         ),
         _table(
             cells[_LIVE],
             f"Lateness with {_PAGES} open pages, {_A_MINUTE // 60} starts a second",
             second,
-            "each page listens, and fetches the overview again after a change, as its script does",
+            "each page listens, and fetches the overview again when something happened, as its script does",
         ),
     ]
 

@@ -1,4 +1,4 @@
-"""1,000 processes at once in, their rate and the last one's start beside a bare loop of os.posix_spawn out."""
+"""1,000 processes at once: their rate and the last one's start, beside a bare loop of os.posix_spawn."""
 
 import asyncio
 import os
@@ -17,14 +17,14 @@ from bench.tables import Promise, Table
 
 _OWN, _USER, _DISCARD = "kron-processes", "kron-processes-user", "kron-processes-discard"
 _PEERS = (_OWN, _USER, _DISCARD)
-_NOBODY = "nobody"
+_UNPRIVILEGED = "nobody"
 _PROCESSES, _ROUNDS = 1000, 6
 _PROGRAM = "/bin/true"
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 _LOOK = 0.05  # seconds
 _NOTES = {
     _OWN: "output captured in two files each, as is the default",
-    _USER: f"the same, as the user {_NOBODY}",
+    _USER: f"the same, as the user {_UNPRIVILEGED}",
     _DISCARD: "output discarded",
 }
 
@@ -32,7 +32,7 @@ _NOTES = {
 def measure(peer: str, repeat: int) -> Measurement:  # noqa: ARG001  # every repeat is the same
     """Start the processes by the runner and by a bare loop in turn, so that a slow second of the machine hits both."""
     if peer == _USER:
-        pwd.getpwnam(_NOBODY)
+        pwd.getpwnam(_UNPRIVILEGED)
         if os.geteuid() != 0:
             raise PermissionError("only root may become another user")
     with disk_folder() as folder:
@@ -64,7 +64,7 @@ async def _measure(peer: str, folder: Path) -> Measurement:
     )
     await runner.open()
     where = "discard" if peer == _DISCARD else "capture"
-    user = _NOBODY if peer == _USER else ""
+    user = _UNPRIVILEGED if peer == _USER else ""
     command = Command((_PROGRAM,), user=user, stdout=where, stderr=where)
     runner.prepare(user, "", 2 * _PROCESSES)  # as the daemon does
 

@@ -1,4 +1,4 @@
-"""A year of a schedule in, the seconds it takes to live through it and to judge it out."""
+"""Time to simulate and to judge a year of a schedule."""
 
 from datetime import UTC, datetime, timedelta
 from importlib import import_module

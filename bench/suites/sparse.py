@@ -1,4 +1,4 @@
-"""A peer in, what rare occurrences cost it beside an ordinary one out, and what an impossible expression does."""
+"""The cost of rare occurrences beside an ordinary one, and the effect of an impossible expression."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Positions of a trace in, how many the checker judges in a second out, and what it remembers of them."""
+"""Positions of a trace that the checker judges in a second, and its memory for them."""
 
 import json
 from collections.abc import Iterator

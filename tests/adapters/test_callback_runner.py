@@ -1,4 +1,4 @@
-"""The runner of callbacks, through those checks of the port's suite that are about clauses which it keeps."""
+"""The runner of callbacks passes the part of the port's suite that covers what it keeps itself."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""The clocks, through the suite that every clock must pass."""
+"""Every clock passes the suite of the port."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Every reader of a ledger of jobs passes the suite of the port."""
+"""Every reader of a job ledger passes the suite of the port."""
 
 import asyncio
 from pathlib import Path

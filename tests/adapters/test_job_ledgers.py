@@ -1,4 +1,4 @@
-"""The ledgers of jobs with periods, through the suite that each of them must pass, and against each other."""
+"""Every job ledger passes the suite of the port, and all of them agree."""
 
 import asyncio
 from collections.abc import Sequence
@@ -91,7 +91,9 @@ BATCHES = st.builds(
 Answer = type | list[tuple[str, Instant | None, str, HandledPeriods]]
 
 
-async def told(ledger: JobLedger, batches: Sequence[JobBatch]) -> tuple[list[Answer], JobSnapshot, object]:
+async def answers_and_contents(
+    ledger: JobLedger, batches: Sequence[JobBatch]
+) -> tuple[list[Answer], JobSnapshot, object]:
     """Append what is accepted; return the answers, and what is remembered then."""
     answers: list[Answer] = []
     await ledger.open()
@@ -113,14 +115,14 @@ def test_both_take_the_same_refuse_the_same_and_remember_the_same(batches: list[
     batches = [batch for batch in batches for _ in range(times)]
     jobs = JobBatch({KEY: DEFINITION}, [JOB._replace(identity=identity) for identity in "ab"])
     with TemporaryDirectory(dir=SHORT_MEMORY) as folder:
-        remembered = asyncio.run(told(MemoryJobLedger(), [jobs, *batches]))
-        written = asyncio.run(told(SqliteJobLedger(Path(folder) / "ledger"), [jobs, *batches]))
+        remembered = asyncio.run(answers_and_contents(MemoryJobLedger(), [jobs, *batches]))
+        written = asyncio.run(answers_and_contents(SqliteJobLedger(Path(folder) / "ledger"), [jobs, *batches]))
 
     assert written == remembered
 
 
 @given(st.lists(BATCHES, max_size=4), BATCHES)
-def test_what_a_ledger_refuses_changes_nothing_of_that_job(batches: list[JobBatch], last: JobBatch) -> None:
+def test_a_refused_record_changes_nothing_of_its_job(batches: list[JobBatch], last: JobBatch) -> None:
     async def live() -> None:
         ledger = MemoryJobLedger()
         await ledger.open()

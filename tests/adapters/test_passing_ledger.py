@@ -1,4 +1,4 @@
-"""An append that fails for lack of space frees some first, and is tried once more."""
+"""An append that fails for lack of space frees space first, and is retried once."""
 
 import asyncio
 import errno

@@ -1,4 +1,4 @@
-"""The sinks: events for people and for machines."""
+"""Tests of the sinks: events for people and for machines."""
 
 import io
 import json
@@ -33,7 +33,7 @@ def test_an_event_is_one_line_of_json_whatever_a_name_holds() -> None:
     assert stream.getvalue().count("\n") == 1
 
 
-def test_a_line_for_people_tells_of_a_run_what_they_look_for() -> None:
+def test_a_line_for_people_has_the_important_fields_of_a_run() -> None:
     stream = io.StringIO()
     row = {
         "kind": "period", "run_id": "7f-1", "identity": "/etc/krond/jobs.toml:backup", "name": "backup",
@@ -78,7 +78,7 @@ def test_a_log_line_has_no_character_that_a_terminal_would_obey(caplog: pytest.L
     assert record.getMessage() == 'TaskPreserved taskName="two\\nlines \\x1b[31m and red"'
 
 
-def test_a_quote_inside_quotes_is_told_apart(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_quote_inside_quotes_is_escaped(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "kron"):
         LoggingSink()(make_event("TaskPreserved", taskName='say "hello" twice'))
 

@@ -1,4 +1,4 @@
-"""SystemClock: the host's time, asked for and waited for."""
+"""Tests of SystemClock: it reads the host's time and waits for it."""
 
 import asyncio
 import time
@@ -9,7 +9,6 @@ import pytest
 from kron.adapters.system_clock import SystemClock
 from kron.engine.clock_watch import WakeUp
 from kron.instant import SECOND
-from tests.hosts.scheduler_harness import run
 
 DAY = timedelta(days=1)
 
@@ -26,73 +25,55 @@ def test_monotonic_time_does_not_go_back() -> None:
     assert readings == sorted(readings)
 
 
-def test_a_deadline_that_has_passed_lets_others_have_a_turn() -> None:
-    async def body() -> None:
-        other = asyncio.ensure_future(asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0))
+async def test_a_deadline_that_has_passed_lets_others_have_a_turn() -> None:
+    other = asyncio.ensure_future(asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0))
 
-        await SystemClock().wait_until(datetime(2000, 1, 1, tzinfo=UTC), WakeUp())
+    await SystemClock().wait_until(datetime(2000, 1, 1, tzinfo=UTC), WakeUp())
 
-        other.cancel()
-
-    run(body())
+    other.cancel()
 
 
-def test_a_deadline_is_waited_for() -> None:
-    async def body() -> None:
-        clock = SystemClock()
-        deadline = clock.now() + timedelta(milliseconds=20)
+async def test_a_deadline_is_waited_for() -> None:
+    clock = SystemClock()
+    deadline = clock.now() + timedelta(milliseconds=20)
 
-        await clock.wait_until(deadline, WakeUp())
+    await clock.wait_until(deadline, WakeUp())
 
-        assert clock.now() >= deadline - timedelta(milliseconds=5)
-
-    run(body())
+    assert clock.now() >= deadline - timedelta(milliseconds=5)
 
 
-def test_a_wake_ends_a_wait_for_tomorrow() -> None:
-    async def body() -> None:
-        clock, wake = SystemClock(), WakeUp()
-        asyncio.get_running_loop().call_soon(wake.set)
+async def test_a_wake_ends_a_wait_for_tomorrow() -> None:
+    clock, wake = SystemClock(), WakeUp()
+    asyncio.get_running_loop().call_soon(wake.set)
 
-        await clock.wait_until(clock.now() + DAY, wake)
+    await clock.wait_until(clock.now() + DAY, wake)
 
-        assert wake.is_set()
-
-    run(body())
+    assert wake.is_set()
 
 
-def test_a_wait_without_a_deadline_ends_with_a_wake() -> None:
-    async def body() -> None:
-        clock, wake = SystemClock(), WakeUp()
-        asyncio.get_running_loop().call_soon(wake.set)
+async def test_a_wait_without_a_deadline_ends_with_a_wake() -> None:
+    clock, wake = SystemClock(), WakeUp()
+    asyncio.get_running_loop().call_soon(wake.set)
 
-        await clock.wait_until(None, wake)
+    await clock.wait_until(None, wake)
 
-        assert wake.is_set()
-
-    run(body())
+    assert wake.is_set()
 
 
 @pytest.mark.slow
-def test_a_process_that_does_not_run_while_the_disk_is_waited_for_stood_still() -> None:
-    async def body() -> None:
-        clock, begun = SystemClock(), time.monotonic()
-        with clock.busy(watched=True):
-            asyncio.get_running_loop().call_later(0.2, time.sleep, 2.5)  # as if it was stopped
-            await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.3)
+async def test_a_process_that_does_not_run_while_the_disk_is_waited_for_stood_still() -> None:
+    clock, begun = SystemClock(), time.monotonic()
+    with clock.busy(watched=True):
+        asyncio.get_running_loop().call_later(0.2, time.sleep, 2.5)  # as if it was stopped
+        await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.3)
 
-        assert 1 < clock.stood_still() / SECOND <= time.monotonic() - begun
-
-    run(body())
+    assert 1 < clock.stood_still() / SECOND <= time.monotonic() - begun
 
 
 @pytest.mark.slow
-def test_a_disk_that_is_slow_does_not_stand_still() -> None:
-    async def body() -> None:
-        clock = SystemClock()
-        with clock.busy(watched=True):
-            await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=2.5)
+async def test_a_disk_that_is_slow_does_not_stand_still() -> None:
+    clock = SystemClock()
+    with clock.busy(watched=True):
+        await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=2.5)
 
-        assert not clock.stood_still()
-
-    run(body())
+    assert not clock.stood_still()

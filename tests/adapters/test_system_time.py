@@ -1,4 +1,4 @@
-"""system_timezone: the IANA name of the host's zone."""
+"""Tests of system_timezone: the IANA name of the host's zone."""
 
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def test_a_fixed_offset_is_never_taken_for_a_zone(monkeypatch: pytest.MonkeyPatc
         system_timezone(tmp_path)
 
 
-def test_a_copy_of_a_zones_file_does_not_tell_and_is_not_guessed(tmp_path: Path) -> None:
+def test_the_zone_is_not_guessed_from_a_copy_of_its_file(tmp_path: Path) -> None:
     (tmp_path / "localtime").write_bytes(b"TZif")
 
     with pytest.raises(InvalidDefinitionError, match="localtime"):

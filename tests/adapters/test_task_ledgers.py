@@ -1,4 +1,4 @@
-"""The ledgers, through the suite that every ledger must pass."""
+"""Every task ledger passes the suite of the port."""
 
 import asyncio
 from pathlib import Path
@@ -23,7 +23,7 @@ def test_sqlite(check: TaskLedgerCheck, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("check", TASK_LEDGER_SUITE, ids=lambda check: check.__name__)
-def test_a_faulty_one_that_was_told_no_failures(check: TaskLedgerCheck) -> None:
+def test_a_faulty_ledger_without_failures_passes_the_suite(check: TaskLedgerCheck) -> None:
     ledger = MemoryTaskLedger()
 
     asyncio.run(check(lambda: FaultyLedger(ledger)))

@@ -1,4 +1,4 @@
-"""VirtualClock: time that passes when it is told to."""
+"""Tests of VirtualClock: time passes only when a test advances it."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ from kron.testing import VirtualClock
 from tests.hosts.scheduler_harness import HOUR, MINUTE, NOON, SECOND, SchedulerHarness, run
 
 
-def test_it_stands_still_until_it_is_told() -> None:
+def test_a_virtual_clock_stands_still_until_it_is_advanced() -> None:
     assert VirtualClock(NOON).now() == NOON
 
 
@@ -26,130 +26,106 @@ def test_time_does_not_run_backwards() -> None:
         run(VirtualClock(NOON).advance(-SECOND))
 
 
-def test_sleepers_wake_at_their_instant_in_their_order() -> None:
-    async def body() -> None:
-        clock, woken = VirtualClock(NOON), []
+async def test_sleepers_wake_at_their_instant_in_their_order() -> None:
+    clock, woken = VirtualClock(NOON), []
 
-        async def sleep(duration: timedelta) -> None:
-            await clock.sleep(duration)
-            woken.append(clock.now())
+    async def sleep(duration: timedelta) -> None:
+        await clock.sleep(duration)
+        woken.append(clock.now())
 
-        sleepers = [asyncio.ensure_future(sleep(n * SECOND)) for n in (3, 1, 2, 10)]
-        await clock.advance(5 * SECOND)
+    sleepers = [asyncio.ensure_future(sleep(n * SECOND)) for n in (3, 1, 2, 10)]
+    await clock.advance(5 * SECOND)
 
-        assert woken == [NOON + n * SECOND for n in (1, 2, 3)]
-        sleepers[-1].cancel()
-
-    run(body())
+    assert woken == [NOON + n * SECOND for n in (1, 2, 3)]
+    sleepers[-1].cancel()
 
 
-def test_a_jump_does_not_shorten_a_sleep() -> None:
-    async def body() -> None:
-        clock = VirtualClock(NOON)
-        sleeper = asyncio.ensure_future(clock.sleep(HOUR))
-        await clock.advance(timedelta(0))
+async def test_a_jump_does_not_shorten_a_sleep() -> None:
+    clock = VirtualClock(NOON)
+    sleeper = asyncio.ensure_future(clock.sleep(HOUR))
+    await clock.advance(timedelta(0))
 
-        clock.jump(2 * HOUR)
-        await clock.advance(59 * MINUTE)
-        early = sleeper.done()
-        await clock.advance(MINUTE)
+    clock.jump(2 * HOUR)
+    await clock.advance(59 * MINUTE)
+    early = sleeper.done()
+    await clock.advance(MINUTE)
 
-        assert (early, sleeper.done()) == (False, True)
-        assert clock.now() == NOON + 3 * HOUR
-
-    run(body())
+    assert (early, sleeper.done()) == (False, True)
+    assert clock.now() == NOON + 3 * HOUR
 
 
-def test_advancing_to_an_instant_ends_there() -> None:
-    async def body() -> None:
-        clock = VirtualClock(NOON)
+async def test_advancing_to_an_instant_ends_there() -> None:
+    clock = VirtualClock(NOON)
 
-        await clock.advance_to(datetime(2026, 3, 2, tzinfo=UTC))
+    await clock.advance_to(datetime(2026, 3, 2, tzinfo=UTC))
 
-        assert clock.now() == datetime(2026, 3, 2, tzinfo=UTC)
-
-    run(body())
+    assert clock.now() == datetime(2026, 3, 2, tzinfo=UTC)
 
 
-def test_advance_returns_though_a_callback_waits_for_something_else() -> None:
-    async def body() -> None:
-        world, forever = SchedulerHarness(), asyncio.Event()
-        scheduler = world.scheduler()
+async def test_advance_returns_though_a_callback_waits_for_something_else() -> None:
+    harness, forever = SchedulerHarness(), asyncio.Event()
+    scheduler = harness.scheduler()
 
-        async def wait() -> None:
-            await forever.wait()
+    async def wait() -> None:
+        await forever.wait()
 
-        await scheduler.initialize([world.task(then=wait)])
-        await world.clock.advance(3 * HOUR)
-        forever.set()
-        await world.clock.advance(timedelta(0))
+    await scheduler.initialize([harness.task(then=wait)])
+    await harness.clock.advance(3 * HOUR)
+    forever.set()
+    await harness.clock.advance(timedelta(0))
 
-        assert world.starts == [NOON, NOON + 3 * HOUR - 30 * SECOND]
-        await scheduler.stop()
-
-    run(body())
+    assert harness.starts == [NOON, NOON + 3 * HOUR - 30 * SECOND]
+    await scheduler.stop()
 
 
-def test_advance_returns_though_a_callback_never_rests() -> None:
-    async def body() -> None:
-        world, resting = SchedulerHarness(), asyncio.Event()
-        scheduler = world.scheduler()
+async def test_advance_returns_though_a_callback_never_rests() -> None:
+    harness, resting = SchedulerHarness(), asyncio.Event()
+    scheduler = harness.scheduler()
 
-        async def spin() -> None:
-            while not resting.is_set():
-                await world.clock.sleep(timedelta(0))
+    async def spin() -> None:
+        while not resting.is_set():
+            await harness.clock.sleep(timedelta(0))
 
-        await scheduler.initialize([world.task(then=spin)])
-        await world.clock.advance(MINUTE)
-        resting.set()
+    await scheduler.initialize([harness.task(then=spin)])
+    await harness.clock.advance(MINUTE)
+    resting.set()
 
-        assert world.starts == [NOON]
-        await scheduler.stop()
-
-    run(body())
+    assert harness.starts == [NOON]
+    await scheduler.stop()
 
 
-def test_the_ledgers_thread_is_waited_for(tmp_path: Path) -> None:
-    async def body() -> None:
-        world = SchedulerHarness()
-        scheduler = world.scheduler(ledger=tmp_path / "ledger.db")
-        await scheduler.initialize([world.task()])
+async def test_the_ledgers_thread_is_waited_for(tmp_path: Path) -> None:
+    harness = SchedulerHarness()
+    scheduler = harness.scheduler(ledger=tmp_path / "ledger.db")
+    await scheduler.initialize([harness.task()])
 
-        await world.clock.advance(24 * HOUR)
+    await harness.clock.advance(24 * HOUR)
 
-        assert world.starts == [NOON + n * HOUR for n in range(24)]
-        await scheduler.stop()
-
-    run(body())
+    assert harness.starts == [NOON + n * HOUR for n in range(24)]
+    await scheduler.stop()
 
 
-def test_an_initialize_under_way_is_settled(tmp_path: Path) -> None:
-    async def body() -> None:
-        world = SchedulerHarness(NOON)
-        scheduler = world.scheduler(ledger=tmp_path / "ledger.db")
-        initializing = asyncio.ensure_future(scheduler.initialize([world.task()]))
+async def test_an_initialize_under_way_is_settled(tmp_path: Path) -> None:
+    harness = SchedulerHarness(NOON)
+    scheduler = harness.scheduler(ledger=tmp_path / "ledger.db")
+    initializing = asyncio.ensure_future(scheduler.initialize([harness.task()]))
 
-        await world.clock.advance(timedelta(0))
+    await harness.clock.advance(timedelta(0))
 
-        assert initializing.done()
-        assert world.starts == [NOON]
-        await scheduler.stop()
-
-    run(body())
+    assert initializing.done()
+    assert harness.starts == [NOON]
+    await scheduler.stop()
 
 
-def test_two_schedulers_share_a_clock() -> None:
-    async def body() -> None:
-        world = SchedulerHarness()
-        first: Scheduler = world.scheduler(ledger=None)
-        second: Scheduler = world.scheduler(ledger=None)
-        await first.initialize([world.task("a")])
-        await second.initialize([world.task("b", "30 * * * *")])
+async def test_two_schedulers_share_a_clock() -> None:
+    harness = SchedulerHarness()
+    first: Scheduler = harness.scheduler(ledger=None)
+    second: Scheduler = harness.scheduler(ledger=None)
+    await first.initialize([harness.task("a")])
+    await second.initialize([harness.task("b", "30 * * * *")])
 
-        await world.clock.advance(HOUR)
+    await harness.clock.advance(HOUR)
 
-        assert world.starts == [NOON, NOON + 30 * MINUTE]
-        await first.stop()
-        await second.stop()
-
-    run(body())
+    assert harness.starts == [NOON, NOON + 30 * MINUTE]
+    await first.stop()
+    await second.stop()

@@ -1,4 +1,4 @@
-"""WebhookClient: one request, and what of all that servers do counts as an answer."""
+"""Tests of WebhookClient: one request, and which responses count as success."""
 
 import asyncio
 import socket
@@ -77,11 +77,11 @@ def test_an_answer_that_does_not_come_in_time_is_a_failure(answer: object) -> No
         assert call(WebhookRequest("GET", target.url), limit=0.2) == "no answer within 0.2 s"
 
 
-def test_nobody_there_is_a_failure_that_says_so() -> None:
-    with socket.socket() as nobody:
-        nobody.bind(("127.0.0.1", 0))
+def test_a_port_without_a_listener_is_a_failure_that_says_so() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
 
-        assert call(WebhookRequest("GET", f"http://127.0.0.1:{nobody.getsockname()[1]}")) == "Connection refused"
+        assert call(WebhookRequest("GET", f"http://127.0.0.1:{unused.getsockname()[1]}")) == "Connection refused"
 
 
 def test_something_that_is_no_web_server_is_a_failure() -> None:
@@ -167,7 +167,7 @@ def test_a_head_without_end_is_a_failure_of_bounded_length() -> None:
     assert len(reason) <= 201
 
 
-def test_what_a_server_says_instead_of_http_is_cut_and_escaped() -> None:
+def test_an_answer_that_is_not_http_is_cut_and_escaped() -> None:
     def nonsense(handler: BaseHTTPRequestHandler) -> None:
         handler.wfile.write(b"\x1b[2J" * 1000 + b"\r\n\r\n")
 
@@ -238,7 +238,7 @@ def test_a_resolver_that_hangs_costs_its_call_the_limit_and_no_other_call_anythi
     assert found == ""
 
 
-def test_a_server_with_a_certificate_that_nobody_signed_is_a_failure() -> None:
+def test_a_server_without_valid_tls_is_a_failure() -> None:
     with listening() as target:
         assert call(WebhookRequest("GET", target.url.replace("http:", "https:"))) != ""
 

@@ -1,4 +1,4 @@
-"""The rules of the house and the modules that break them today: lists that may only shrink.
+"""The architecture rules and the modules that break them today: lists that may only shrink.
 
     python -m tests.architecture.offenders [--write]
 
@@ -18,6 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).with_name("offenders")
 RETIRED = Path(__file__).with_name("retired_names.txt")
+RETIRED_WORDS = Path(__file__).with_name("retired_words.txt")
+PROSE_FOLDERS = ("src", "tests", "docs", "bench")
 SHORTEST, LONGEST = 40, 400
 
 _CLASS = re.compile(r"^ *class (\w+)", re.MULTILINE)
@@ -25,6 +27,7 @@ _PUBLIC_CLASS = re.compile(r"^class ([A-Za-z]\w*)", re.MULTILINE)
 _FROM = re.compile(r"^ *from ([\w.]+) import (\([^)]*\)|[^\n#]*)", re.MULTILINE)
 _IMPORT = re.compile(r"^ *import ([\w., ]+?)(?: +#.*)?$", re.MULTILINE)
 _COMMENT = re.compile(r"#[^\n]*")
+_PROSE = {".py", ".md", ".toml", ".html", ".js", ".css", ".yaml", ".1", ".5", ".8"}
 _OURS = {"kron", "tests", "bench"}
 
 
@@ -119,6 +122,31 @@ def retired_names() -> list[str]:
     return _entries(RETIRED)
 
 
+def retired_words() -> list[str]:
+    """Return the words and phrases that prose is not to use."""
+    return _entries(RETIRED_WORDS)
+
+
+def lines_with(words: Iterable[str], text: str) -> list[str]:
+    """Return the lines that use one of the words, except alone between quotation marks, where it is a name."""
+    either = "|".join(re.escape(word) for word in words)
+    quoted = re.compile(rf"""(["'])(?:{either})\1""")
+    used = re.compile(rf"\b(?:{either})\b", re.IGNORECASE)
+    return [line for line in text.splitlines() if used.search(quoted.sub("", line))]
+
+
+def prose_count(folder: str, words: Iterable[str]) -> int:
+    """Return how many lines of a folder's text files use one of the words."""
+    wanted = list(words)
+    return sum(len(lines_with(wanted, text)) for text in _texts(folder))
+
+
+def _texts(folder: str) -> Iterable[str]:
+    for path in sorted((ROOT / folder).rglob("*")):
+        if path.suffix in _PROSE and path.is_file():
+            yield path.read_text("utf-8", errors="replace")
+
+
 def _entries(file: Path) -> list[str]:
     lines = (line.partition("#")[0].strip() for line in file.read_text("utf-8").splitlines())
     return [line for line in lines if line]
@@ -133,6 +161,9 @@ def current() -> dict[str, list[str]]:
         "doubled_classes.txt": doubled_classes(source),
         "third_party_imports.txt": third_party_imports(source),
         "modules_with_retired_names.txt": modules_with_retired_names((*source, *tests), retired_names()),
+        "lines_with_retired_words.txt": [
+            f"{folder} {prose_count(folder, retired_words())}" for folder in PROSE_FOLDERS
+        ],
     }
 
 

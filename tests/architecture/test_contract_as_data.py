@@ -1,4 +1,4 @@
-"""No module branches on the name of a revision: it asks the contract."""
+"""No module branches on the name of a contract: it reads the contract's fields."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 NAMES = re.compile(r"\b(POLLING_DRAFT|POLLING|DECLARATIVE|KRON)\b|[\"'](polling-draft|polling|declarative)[\"']")
 
 
-def test_the_name_of_a_preset_stands_in_the_contract_alone() -> None:
+def test_the_name_of_a_preset_is_in_the_contract_alone() -> None:
     named = {
         path.relative_to(ROOT / "src/kron").as_posix() for path in modules() if NAMES.search(path.read_text("utf-8"))
     }

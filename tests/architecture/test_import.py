@@ -95,7 +95,7 @@ def test_a_command_loads_neither_the_engine_nor_the_theory_to_answer(words: list
         "kron.web.source",
     ],
 )
-def test_what_makes_no_page_loads_neither_templates_nor_a_web_server(module: str) -> None:
+def test_a_program_without_pages_loads_neither_templates_nor_a_web_server(module: str) -> None:
     loaded = {name.partition(".")[0] for name in modules_loaded_by(f"import {module}")}
 
     assert not loaded & {"jinja2", "markupsafe", "starlette", "uvicorn"}

@@ -1,4 +1,4 @@
-"""docs/krond.md, the README and guides: every krond command that they show is one, and so is every word of a record."""
+"""docs/krond.md, the README and guides show only krond commands that exist, and name every field of a record."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""docs/observability.md names every event of hosts and every number."""
+"""docs/observability.md names every event of hosts and every metric."""
 
 import re
 from pathlib import Path
@@ -32,5 +32,5 @@ def test_every_rule_of_an_alarm_is_about_a_number_that_there_is() -> None:
 
 
 def _names() -> set[str]:
-    told = JobMetrics().snapshot(JobGauges(0, (), {}, 0.0)).render().decode()
-    return {line.split(" ")[2] for line in told.splitlines() if line.startswith("# TYPE")}
+    text = JobMetrics().snapshot(JobGauges(0, (), {}, 0.0)).render().decode()
+    return {line.split(" ")[2] for line in text.splitlines() if line.startswith("# TYPE")}

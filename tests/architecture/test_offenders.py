@@ -1,4 +1,4 @@
-"""The rules of the house, with lists of the modules that break them today. A list may only shrink.
+"""Only listed modules break the architecture rules, and the lists may only shrink.
 
 A test fails if a new offender appears, and also if an entry is no longer needed. `python -m
 tests.architecture.offenders --write` writes the lists as the code is now; the difference in git shows what changed.
@@ -8,15 +8,20 @@ import pytest
 
 from tests.architecture.offenders import (
     FOLDER,
+    PROSE_FOLDERS,
     RETIRED,
+    RETIRED_WORDS,
     current,
     doubled_classes,
+    lines_with,
     listed,
     long_modules,
     modules,
     modules_with_retired_names,
+    prose_count,
     read_module,
     retired_names,
+    retired_words,
     short_modules,
     text_of,
     third_party_imports,
@@ -61,6 +66,27 @@ def test_retired_names_are_sorted_into_modules_and_classes_and_listed_once() -> 
 def test_every_module_of_the_project_is_read() -> None:
     assert {"kron.cron.schedule", "kron"} <= {each.name for each in modules("src")}
     assert __name__ in {each.name for each in modules("tests")}
+
+
+def listed_count(folder: str) -> int:
+    return next(int(entry.split()[1]) for entry in listed("lines_with_retired_words.txt") if entry.startswith(folder))
+
+
+@pytest.mark.parametrize("folder", PROSE_FOLDERS)
+def test_a_folder_has_no_more_lines_with_retired_words_than_listed(folder: str) -> None:
+    assert prose_count(folder, retired_words()) <= listed_count(folder), f"see {RETIRED_WORDS.name} for other words"
+
+
+@pytest.mark.parametrize("folder", PROSE_FOLDERS)
+def test_the_listed_number_of_lines_with_retired_words_shrinks_with_the_folder(folder: str) -> None:
+    assert listed_count(folder) <= prose_count(folder, retired_words()), f"write the smaller number: {WRITE}"
+
+
+def test_every_retired_word_is_listed_once_with_what_to_write_in_its_place() -> None:
+    lines = [line for line in RETIRED_WORDS.read_text("utf-8").splitlines() if line and not line.startswith("#")]
+
+    assert len(retired_words()) == len(set(retired_words())) == len(lines)
+    assert all(line.partition("#")[2].strip() for line in lines)
 
 
 # --- what counts ------------------------------------------------------------------------------------------------------
@@ -135,3 +161,23 @@ def test_a_written_list_is_sorted_and_keeps_its_heading_and_its_reasons() -> Non
 
     assert text.splitlines()[1:] == ["kron.__main__  # an entry point", "kron.new"]
     assert text.startswith("# Modules of src with less than 40 lines")
+
+
+@pytest.mark.parametrize("word", retired_words())
+def test_a_line_with_a_retired_word_counts_in_any_case(word: str) -> None:
+    lines = [f"It is {word} here", f"# {word.upper()}, it is", word]
+
+    assert lines_with(retired_words(), "\n".join(lines)) == lines
+
+
+@pytest.mark.parametrize("word", retired_words())
+def test_a_part_of_another_word_and_a_quoted_name_are_no_retired_words(word: str) -> None:
+    lines = [f"x{word}", f"{word}s", f"no_{word}_yet", f'user = "{word}"', f"['{word}']"]
+
+    assert lines_with([word], "\n".join(lines)) == []
+
+
+def test_a_line_with_two_retired_words_counts_once() -> None:
+    first, second, *_ = retired_words()
+
+    assert lines_with(retired_words(), f"{first} {second}\n") == [f"{first} {second}"]

@@ -169,7 +169,7 @@ def test_a_second_rule_of_lateness_is_found(line: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["if policy.deadline != ZERO: ...", "span = slack + window + policy.deadline"])
-def test_what_decides_nothing_about_lateness_is_left_alone(line: str) -> None:
+def test_code_that_decides_nothing_about_lateness_is_left_alone(line: str) -> None:
     assert not list(compared_deadlines(ast.parse(line)))
 
 

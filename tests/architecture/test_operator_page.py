@@ -1,4 +1,4 @@
-"""docs/operator.md says of every field what the schema says, and the example is one."""
+"""docs/operator.md describes every field as the schema does, and its example is valid."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What users may rely on, name by name: adding to it is a decision, changing it is a major version."""
+"""The public names of Kron: adding one is a decision, changing one is a major version."""
 
 import inspect
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a test run leaves behind when it is killed, and how a run of pytest inside a test is judged."""
+"""A killed test run leaves nothing behind, and pytest inside a test reports its result."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.adapters.process.recorded_runner import needs_root
-from tests.mutation import PROJECT, Nested, run_pytest
+from tests.mutation import PROJECT, NestedRun, run_pytest
 
 MOUNTS = """
 import sys, time
@@ -23,8 +23,16 @@ WRITES = "import tempfile\ndef test_it(tmp_path): print(tmp_path); assert not tm
 CRASHES = "import os\ndef test_it(): os._exit(3)"
 RAISES = "import pytest\n@pytest.fixture\ndef broken(): raise OSError('no disk')\ndef test_it(broken): pass"
 
+ASYNC = """
+import asyncio, pytest
+@pytest.mark.parametrize("number", [1])
+async def test_it(number, tmp_path):
+    await asyncio.get_running_loop().run_in_executor(None, tmp_path.iterdir)
+    assert (number == 1) is {ok}
+"""
 
-def nested(folder: Path, code: str, *options: str) -> Nested:
+
+def nested(folder: Path, code: str, *options: str) -> NestedRun:
     file = folder / "test_nested.py"
     file.write_text(code)
     return run_pytest(str(file), folder, ("-p", "no:warnings", f"--rootdir={folder}", *options))
@@ -65,3 +73,22 @@ def test_a_test_that_waits_for_ever_fails(tmp_path: Path) -> None:
 
     assert found.is_red
     assert "it has not ended within 1 s" in found.output
+
+
+@pytest.mark.parametrize("ok", [True, False])
+def test_an_async_test_is_run_with_its_fixtures_and_parameters(tmp_path: Path, *, ok: bool) -> None:
+    (tmp_path / "conftest.py").write_text((PROJECT / "tests" / "conftest.py").read_text("utf-8"))
+
+    found = nested(tmp_path, ASYNC.format(ok=ok))
+
+    assert (found.is_green, found.is_red) == (ok, not ok)
+
+
+def test_an_async_test_that_waits_for_ever_fails(tmp_path: Path) -> None:
+    conftest = (PROJECT / "tests" / "conftest.py").read_text("utf-8")
+    (tmp_path / "conftest.py").write_text(conftest.replace("LONGEST_ASYNC = 120", "LONGEST_ASYNC = 0.1"))
+
+    found = nested(tmp_path, "import asyncio\nasync def test_it(): await asyncio.Event().wait()")
+
+    assert found.is_red
+    assert "TimeoutError" in found.output

@@ -1,4 +1,4 @@
-"""An API server between a controller and a cluster that answers some requests with what is no answer."""
+"""A proxy between a controller and a cluster that answers some requests with invalid responses."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What the attacks share: kronds that are gone afterwards, with all their children, and small disks."""
+"""Fixtures of the attacks: krond processes that are removed with all their children, and small disks."""
 
 from tests.faults.conftest import new_krond, quick_folder, small_disk
 

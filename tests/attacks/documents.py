@@ -1,4 +1,4 @@
-"""KronJobs that are valid and cost as much as they can, and the life of one of them in an operator and in krond."""
+"""KronJobs that are valid and as expensive as possible, and one of them in an operator and in krond."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from kron.rules.job_spec import JobSpec
 from kron.rules.periods import NO_PERIODS, HandledPeriods
 from kron.rules.policy import Policy
 from tests.attacks.turns import longest_turn
-from tests.engine.jobs.world import RestartableHost
+from tests.engine.jobs.restartable_host import RestartableHost
 from tests.hosts.operator.replica import MINUTE, NOON, Replica, at_noon
 
 DAY = timedelta(days=1)
@@ -89,7 +89,7 @@ async def _operate(draft: DocumentParameters, days: int) -> None:
     await replica.stop()
 
 
-class Forgetful:
+class InstantLedger:
     """A ledger that takes no time of the loop: krond's own works in a thread."""
 
     async def open(self) -> None: ...
@@ -116,11 +116,11 @@ async def _schedule(draft: DocumentParameters, days: int) -> None:
     spec = draft.spec()
     policy = Policy(deadline=parse_duration(spec.pop("policy")["deadline"]))
     work = JobSpec("a", "a", Timing.from_dict(spec, identity="a"), policy, "{}")
-    world = RestartableHost(start=NOON, store=Forgetful())
-    await world.begin(work)
-    await world.clock.advance(2 * MINUTE)
-    await world.suspend("a")
-    await world.clock.advance(days * DAY)
-    await world.resume("a")
-    await world.clock.advance(2 * MINUTE)
-    await world.engine.crash()
+    host = RestartableHost(start=NOON, store=InstantLedger())
+    await host.begin(work)
+    await host.clock.advance(2 * MINUTE)
+    await host.suspend("a")
+    await host.clock.advance(days * DAY)
+    await host.resume("a")
+    await host.clock.advance(2 * MINUTE)
+    await host.engine.crash()

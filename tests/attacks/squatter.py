@@ -1,4 +1,4 @@
-"""Others that have the control socket of a state directory: one that answers anything, one that accepts nothing."""
+"""Processes that own the control socket of a state directory: one that answers anything, one that accepts nothing."""
 
 import socket
 import subprocess

@@ -1,4 +1,4 @@
-"""A server, or a proxy before it, answers with what is no answer: the operator lives, and creates Jobs as before."""
+"""A server, or a proxy before it, sends invalid responses: the operator survives and creates Jobs as before."""
 
 import json
 from contextlib import suppress
@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from kron.adapters.kubernetes.responses import check, clock_skew, decode_error, decode_watch_event
 from kron.errors import ApiRefusedError
-from tests.adapters.kubernetes.scripted_server import Step, cut, live, say, status, stream, thing
+from tests.adapters.kubernetes.scripted_server import Step, cut, say, status, stream, thing
 from tests.attacks.bad_server import BadServer, operating
 
 Json = Any
@@ -73,72 +73,67 @@ def raw(body: bytes, code: int = 200, **headers: str) -> Step:
     return step
 
 
-def after_bad(request: str, *bad: Step, leader_elect: bool = False) -> set[str]:
+async def after_bad(request: str, *bad: Step, leader_elect: bool = False) -> set[str]:
     """Return the KronJobs whose Jobs are created after so many bad answers."""
-
-    async def story() -> set[str]:
-        server = BadServer(request, *bad)
-        async with operating(server, leader_elect=leader_elect) as operator:
-            await operator.until_made(server)
-            assert not operator.life.done(), f"{request}: bad answer {server.given} has ended the controller"
-            assert server.given == len(bad)
-            return set(server.made)
-
-    return live(story())
+    server = BadServer(request, *bad)
+    async with operating(server, leader_elect=leader_elect) as operator:
+        await operator.until_made(server)
+        assert not operator.life.done(), f"{request}: bad answer {server.given} has ended the controller"
+        assert server.given == len(bad)
+        return set(server.made)
 
 
-def test_a_line_of_a_watch_that_is_no_event_ends_that_watch_and_nothing_else() -> None:
+async def test_a_line_of_a_watch_that_is_no_event_ends_that_watch_and_nothing_else() -> None:
     lines = [raw(line) for line in _LINES]
     lines += [watch("ADDED" if number % 2 else "DELETED", each) for number, each in enumerate(_NO_OBJECTS)]
 
-    assert after_bad("watch kronjobs", *lines) == {"victim"}
+    assert await after_bad("watch kronjobs", *lines) == {"victim"}
 
 
 @pytest.mark.parametrize("plural", ["kronjobs", "jobs"])
-def test_an_object_of_the_wrong_shape_is_set_aside_alone(plural: str) -> None:
-    async def story() -> tuple[set[str], list[tuple[str, str]]]:
-        lines = [watch(kind, each) for each in _ODD_OBJECTS for kind in ("ADDED", "DELETED")]
-        server = BadServer(f"watch {plural}", *lines)
-        async with operating(server) as operator:
-            await operator.until_made(server)
-            return set(server.made), [(line["namespace"], line["name"]) for line in operator.lines("set aside")]
+async def test_an_object_of_the_wrong_shape_is_set_aside_alone(plural: str) -> None:
+    lines = [watch(kind, each) for each in _ODD_OBJECTS for kind in ("ADDED", "DELETED")]
+    server = BadServer(f"watch {plural}", *lines)
+    async with operating(server) as operator:
+        await operator.until_made(server)
+        found = set(server.made), [(line["namespace"], line["name"]) for line in operator.lines("set aside")]
 
-    assert live(story()) == ({"victim"}, [("ns", "odd")])  # a line a minute is enough
-    assert after_bad(f"list {plural}", cut, say({"items": _ODD_OBJECTS})) == {"victim"}
+    assert found == ({"victim"}, [("ns", "odd")])  # a line a minute is enough
+    assert await after_bad(f"list {plural}", cut, say({"items": _ODD_OBJECTS})) == {"victim"}
 
 
-def test_a_page_of_the_wrong_shape_is_asked_for_again() -> None:
+async def test_a_page_of_the_wrong_shape_is_asked_for_again() -> None:
     pages: list[Json] = [None, [], 3, {"items": 3}, {"items": {}}, {"items": [3]}, {"items": [[]]}, {"metadata": []}]
     pages += [{"metadata": {"continue": 3}}, {"metadata": {"continue": ["x"]}}, {"metadata": {"resourceVersion": 3}}]
     pages += [{"items": [thing("good"), each]} for each in _NO_OBJECTS]
     steps = [say(each) for each in pages] + [raw(b"{"), raw(b""), raw(b"\xff"), raw(b"[" * 20_000), cut]
 
-    assert after_bad("list jobs", *steps) == {"victim"}
+    assert await after_bad("list jobs", *steps) == {"victim"}
 
 
 @pytest.mark.parametrize("request_", ["create jobs", "patch kronjobs", "create events"])
-def test_an_answer_to_a_write_that_is_no_object_is_no_answer(request_: str) -> None:
+async def test_an_answer_to_a_write_that_is_no_object_is_no_answer(request_: str) -> None:
     steps = [cut, say([]), say({}), raw(b"{"), say({"metadata": {"name": 3}}), raw(b""), say(_ODD_OBJECTS[0])]
 
-    assert after_bad(request_, *steps[: 4 if request_ == "create events" else None]) == {"victim"}
+    assert await after_bad(request_, *steps[: 4 if request_ == "create events" else None]) == {"victim"}
 
 
 @pytest.mark.parametrize("request_", ["watch jobs", "create jobs"])
-def test_a_refusal_whose_details_have_the_wrong_shape_is_a_refusal(request_: str) -> None:
+async def test_a_refusal_whose_details_have_the_wrong_shape_is_a_refusal(request_: str) -> None:
     steps = [say(each, 403) for each in _STATUSES] + [raw(b"\xff", 500), raw(b"[" * 20_000, 503)]
 
-    assert after_bad(request_, *steps) == {"victim"}
+    assert await after_bad(request_, *steps) == {"victim"}
 
 
-def test_a_date_that_no_clock_shows_is_not_compared() -> None:
+async def test_a_date_that_no_clock_shows_is_not_compared() -> None:
     steps = [say({}, 500, Date=date) for date in _DATES]
     steps += [say({}, 429, **{"Retry-After": each}) for each in ("1e999", "nan", "-5", "9" * 400, "soon")]
 
-    assert after_bad("list jobs", *steps) == {"victim"}
+    assert await after_bad("list jobs", *steps) == {"victim"}
 
 
 @pytest.mark.parametrize("request_", ["get leases", "create leases"])
-def test_a_lease_of_the_wrong_shape_does_not_end_the_election(request_: str) -> None:
+async def test_a_lease_of_the_wrong_shape_does_not_end_the_election(request_: str) -> None:
     about = {"metadata": {"name": "kron-operator", "namespace": "kron-system", "resourceVersion": "7"}}
     steps = [say(each) for each in _NO_OBJECTS]
     durations: list[Json] = ["x", []]
@@ -147,7 +142,7 @@ def test_a_lease_of_the_wrong_shape_does_not_end_the_election(request_: str) -> 
     specs = [*held, free] if request_ == "get leases" else [3]
     steps += [say({**about, "spec": each}) for each in specs]
 
-    assert after_bad(request_, *steps, leader_elect=True) == {"victim"}
+    assert await after_bad(request_, *steps, leader_elect=True) == {"victim"}
 
 
 # --- what is read of an answer ----------------------------------------------------------------------------------------
@@ -171,7 +166,7 @@ _EVENT = parts(type=st.sampled_from(["ADDED", "DELETED", "BOOKMARK", "ERROR", 3]
 
 @settings(max_examples=40, deadline=None)
 @given(_EVENT, _PAGE, _OBJECT, st.text(max_size=10))
-def test_whatever_is_answered_is_read_or_refused_as_no_answer(line: Json, page: Json, found: Json, text: str) -> None:
+def test_any_answer_is_read_or_refused_as_invalid(line: Json, page: Json, found: Json, text: str) -> None:
     with suppress(ValueError, ApiRefusedError):
         decode_watch_event(json.loads(json.dumps(line)))
     for verb, answer in (("list", page), ("get", found), ("delete", found)):

@@ -1,4 +1,4 @@
-"""What a tenant can do with a document that is valid, and large or costly: it does not hold up other jobs."""
+"""Tenants write valid documents that are large or expensive: other jobs are not delayed."""
 
 import random
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a tenant or a program writes neither forges a log nor fills it, and what is deployed stands alone."""
+"""Text of a tenant or a program neither forges nor fills a log, and the deployment needs no external files."""
 
 import asyncio
 import io
@@ -64,7 +64,7 @@ def complaint(code: str) -> str:
     return str(caught.value).removeprefix(f"credential plugin {sys.executable}: ")
 
 
-def test_what_a_credential_plugin_complains_about_is_one_line_of_200_characters() -> None:
+def test_the_error_of_a_credential_plugin_is_one_line_of_200_characters() -> None:
     found = complaint(f"import sys; sys.exit('Traceback\\n  File x\\n\\x1b[31m' + 'no login: ' + {10_000 * 'x'!r})")
 
     assert found.startswith("exit code 1: \\x1b[31mno login: xxx")
@@ -81,7 +81,7 @@ def test_what_a_credential_plugin_complains_about_is_one_line_of_200_characters(
     ],
     ids=["on standard error", "no JSON", "as a time", "as a field"],
 )
-def test_what_a_credential_plugin_prints_is_in_no_message(code: str) -> None:
+def test_the_output_of_a_credential_plugin_is_in_no_message(code: str) -> None:
     assert "secret" not in complaint(code)
 
 

@@ -101,19 +101,19 @@ def test_a_list_is_read_in_pages_of_few_bytes() -> None:
     large = thing("a", note="x" * 5_000_000)
 
     both = page(large, thing("b"))
-    world = after(both, both, both, page(large, more="x"), page(thing("b")))
+    scripted = after(both, both, both, page(large, more="x"), page(thing("b")))
 
-    limits = [limit for limit, watch in world.queries("limit", "watch") if watch is None]
+    limits = [limit for limit, watch in scripted.queries("limit", "watch") if watch is None]
     assert limits == ["500", "62", "7", "1", "2"]  # a single object is read, whatever its length
-    assert world.store.known == {"a": "1", "b": "1"}
+    assert scripted.store.known == {"a": "1", "b": "1"}
 
 
 def test_a_list_is_read_in_pages_of_few_values() -> None:
     wide = thing("a", note=[[]] * 200_000)
 
     both = page(wide, thing("b"))
-    world = after(both, both, both, page(wide, more="x"), page(thing("b")))
+    scripted = after(both, both, both, page(wide, more="x"), page(thing("b")))
 
-    limits = [limit for limit, watch in world.queries("limit", "watch") if watch is None]
+    limits = [limit for limit, watch in scripted.queries("limit", "watch") if watch is None]
     assert limits == ["500", "62", "7", "1", "2"]
-    assert world.store.known == {"a": "1", "b": "1"}
+    assert scripted.store.known == {"a": "1", "b": "1"}

@@ -1,4 +1,4 @@
-"""A tenant forges Jobs and statuses of a KronJob: the KronJobs of others run on time, and the operator lives."""
+"""A tenant forges Jobs and statuses of a KronJob: other KronJobs run on time, and the operator survives."""
 
 import asyncio
 from collections import Counter
@@ -98,7 +98,7 @@ def on_time(cluster: FakeCluster) -> list[str]:
 @pytest.mark.parametrize("is_first", [True, False])
 @pytest.mark.parametrize("window", [WINDOWS[0], WINDOWS[2]], ids=lambda window: window["mode"])
 @pytest.mark.parametrize("period", [FIRST, LAST])
-def test_a_forged_job_at_an_end_of_the_calendar_stops_nobody(
+def test_a_forged_job_at_an_end_of_the_calendar_stops_no_other(
     period: str, window: dict[str, str], *, is_first: bool
 ) -> None:
     def forge(cluster: FakeCluster) -> None:
@@ -112,7 +112,7 @@ def test_a_forged_job_at_an_end_of_the_calendar_stops_nobody(
 
 @settings(max_examples=12, deadline=None)
 @given(st.lists(st.tuples(_TIME | _WRONG, _TIME | _WRONG, st.booleans()), min_size=1, max_size=3), st.booleans())
-def test_whatever_the_annotations_of_a_job_say_the_others_run_on_time(
+def test_with_any_annotations_of_a_job_the_others_run_on_time(
     jobs: list[tuple[Any, Any, bool]],
     is_first: bool,  # noqa: FBT001  # drawn
 ) -> None:
@@ -150,7 +150,7 @@ _STATUS = st.fixed_dictionaries(
 
 @settings(max_examples=20, deadline=None)
 @given(_STATUS, st.sampled_from(WINDOWS), st.booleans())
-def test_whatever_a_status_says_the_others_run_on_time(
+def test_with_any_status_the_others_run_on_time(
     status: dict[str, Any],
     window: dict[str, str],
     is_first: bool,  # noqa: FBT001  # drawn
@@ -203,50 +203,44 @@ def test_the_schema_refuses_statuses_beyond_the_bounds() -> None:
 @pytest.mark.parametrize(
     ("year", "name"), [("2026-03-02", "copy-{}"), ("9999-12-31", ""), ("0001-01-01", "")], ids=["copy", "last", "first"]
 )
-def test_forged_finished_jobs_are_cleaned_up_once_each(year: str, name: str) -> None:
+async def test_forged_finished_jobs_are_cleaned_up_once_each(year: str, name: str) -> None:
     many = 100
 
-    async def story() -> None:
-        cluster = at_noon()
-        cluster.kronjob("victim", "* * * * *", namespace="good")
-        cluster.kronjob("a", "* * * * *", namespace="evil")
-        replica = await Replica(cluster).lead()
-        for number in range(many):
-            period = f"{year}T12:{number // 60:02}:{number % 60:02}Z"
-            forged_job(cluster, period, period, name=name.format(number), is_over=True)
-        await cluster.clock.advance_to(NOON + MINUTE + SECOND)
+    cluster = at_noon()
+    cluster.kronjob("victim", "* * * * *", namespace="good")
+    cluster.kronjob("a", "* * * * *", namespace="evil")
+    replica = await Replica(cluster).lead()
+    for number in range(many):
+        period = f"{year}T12:{number // 60:02}:{number % 60:02}Z"
+        forged_job(cluster, period, period, name=name.format(number), is_over=True)
+    await cluster.clock.advance_to(NOON + MINUTE + SECOND)
 
-        deleted = [name for verb, resource, name in cluster.requests if (verb, resource) == ("delete", "jobs")]
-        assert len(deleted) == len(set(deleted)) == many - 3  # as many are kept
-        assert on_time(cluster) == ["12:01:00"]
-        await replica.stop()
-
-    live(story())
+    deleted = [job for verb, resource, job in cluster.requests if (verb, resource) == ("delete", "jobs")]
+    assert len(deleted) == len(set(deleted)) == many - 3  # as many are kept
+    assert on_time(cluster) == ["12:01:00"]
+    await replica.stop()
 
 
-def test_clean_up_compares_no_forged_job_with_every_entry_of_a_status() -> None:
+async def test_clean_up_compares_no_forged_job_with_every_entry_of_a_status() -> None:
     entries, jobs = 2_000, 200
 
-    async def story() -> None:
-        cluster = at_noon()
-        cluster.kronjob("a", "* * * * *", namespace="evil", window={"duration": "6h"})
-        times = [format_instant(NOON + 3_600 * SECOND + number * SECOND) for number in range(entries)]
-        listed = [{"periodID": time, "chosenTime": time, "outcome": "executed"} for time in times]
-        document = {**cluster.objects["kronjobs", "evil", "a"], "status": {"handledPeriods": listed}}
-        seen = parse_snapshot(document, None, NOON)
-        for number in range(jobs):
-            period = format_instant(NOON + (1 + number) * SECOND)
-            forged_job(cluster, period, period, is_over=True)
-        forged = [parse_job(each) for (plural, _, _), each in cluster.objects.items() if plural == "jobs"]
+    cluster = at_noon()
+    cluster.kronjob("a", "* * * * *", namespace="evil", window={"duration": "6h"})
+    times = [format_instant(NOON + 3_600 * SECOND + number * SECOND) for number in range(entries)]
+    listed = [{"periodID": time, "chosenTime": time, "outcome": "executed"} for time in times]
+    document = {**cluster.objects["kronjobs", "evil", "a"], "status": {"handledPeriods": listed}}
+    seen = parse_snapshot(document, None, NOON)
+    for number in range(jobs):
+        period = format_instant(NOON + (1 + number) * SECOND)
+        forged_job(cluster, period, period, is_over=True)
+    forged = [parse_job(each) for (plural, _, _), each in cluster.objects.items() if plural == "jobs"]
 
-        with counted(vars(PeriodStatus)["effective_time"].fget) as calls:
-            known = ListedPeriods(seen, NOON + 120 * MINUTE)
-            found = [known.has(job) for job in forged]
+    with counted(vars(PeriodStatus)["effective_time"].fget) as calls:
+        known = ListedPeriods(seen, NOON + 120 * MINUTE)
+        found = [known.has(job) for job in forged]
 
-        assert found == [True] * jobs  # older than all that is listed
-        assert 0 < calls["effective_time"] < 4 * (entries + jobs)
-
-    live(story())
+    assert found == [True] * jobs  # older than all that is listed
+    assert 0 < calls["effective_time"] < 4 * (entries + jobs)
 
 
 # --- thousands of Jobs ------------------------------------------------------------------------------------------------
@@ -272,7 +266,7 @@ def add_jobs(cluster: FakeCluster, *, are_over: bool) -> None:
 
 
 def most_in_a_turn(function: Callable[..., object], story: Callable[[], Coroutine[Any, Any, None]]) -> int:
-    """Live through a story; return how often a function was called between two turns of somebody else at most."""
+    """Live through a story; return the largest number of calls of a function between two turns of other tasks."""
     most = 0
 
     async def look(calls: Counter[str]) -> None:

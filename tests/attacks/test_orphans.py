@@ -1,4 +1,4 @@
-"""A job that leaves thousands of orphans, all of which become children of krond."""
+"""A job leaves thousands of orphaned processes, all of which become children of krond."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a job can do with its own output costs other users neither disk, nor time, nor memory."""
+"""A job's output cannot exhaust the disk, time or memory of other users."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from kron.adapters.process.output import OutputLog
 from kron.adapters.process.output_collector import RunOutput
 from kron.adapters.process.spool import STREAMS, Spool, SpoolFiles
 from kron.adapters.process.syslog import Syslog
-from tests.adapters.process.recorded_runner import NOBODY, needs_root
+from tests.adapters.process.recorded_runner import UNPRIVILEGED_USER, needs_root
 from tests.adapters.process.test_spool import allocate
 from tests.faults.conftest import NewKrond
 from tests.hosts.krond.krond_process import KROND, NEVER, Krond
@@ -40,7 +40,7 @@ def public_folder() -> Iterator[Path]:
 
 def attacker(*command: str, limit: str = "1MiB") -> str:
     """Return a job of an ordinary user, beside one of another user."""
-    keys = f"user = '{NOBODY}'\noutput_limit = '{limit}'\ncommand = {json.dumps(command)}\n"
+    keys = f"user = '{UNPRIVILEGED_USER}'\noutput_limit = '{limit}'\ncommand = {json.dumps(command)}\n"
     return f"[jobs.attacker]\n{NEVER}\n{keys}{OTHER}"
 
 
@@ -98,7 +98,7 @@ def test_a_job_that_takes_the_whole_disk_again_and_again_is_killed_and_stops_no_
     assert krond.ask("trigger", "other", "--wait").returncode == 0
 
 
-def test_what_a_run_allocated_is_free_after_its_end_and_no_file_is_used_again(
+def test_the_space_of_a_run_is_free_after_its_end_and_no_file_is_used_again(
     new_krond: NewKrond, small_disk: Callable[[str], Path]
 ) -> None:
     state = small_disk("128m")

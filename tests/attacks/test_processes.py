@@ -1,4 +1,4 @@
-"""What a user can do to processes makes krond believe nothing false about its runs."""
+"""Users who manipulate processes cannot make krond record false results of runs."""
 
 import os
 import re
@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.adapters.process.recorded_runner import NOBODY, needs_root
+from tests.adapters.process.recorded_runner import UNPRIVILEGED_USER, needs_root
 from tests.faults.conftest import NewKrond
 from tests.faults.recording_jobs import living
 from tests.hosts.krond.krond_process import NEVER
@@ -29,7 +29,7 @@ def test_a_process_with_a_forged_run_id_is_not_taken_for_a_run_after_a_crash(new
         ledger.execute("UPDATE entry SET pid = NULL, ticks = NULL WHERE run_id = ?", (run_id,))
     ledger.close()
     environment = {"KRON_RUN_ID": run_id, "KRON_IDENTITY": f"{krond.file}:long"}
-    forged = subprocess.Popen(["sleep", "1000"], env=environment, user=NOBODY, start_new_session=True)
+    forged = subprocess.Popen(["sleep", "1000"], env=environment, user=UNPRIVILEGED_USER, start_new_session=True)
     try:
         krond.start()
         row = krond.json("history", "long")[-1]
@@ -52,7 +52,7 @@ def test_the_ids_of_other_runs_cannot_be_guessed_from_ones_own(new_krond: NewKro
 
 
 def test_a_user_that_stops_its_spawner_loses_no_exit_code(new_krond: NewKrond) -> None:
-    stops = f"[jobs.stops]\n{NEVER}\nuser = '{NOBODY}'\ncommand = ['sh', '-c', 'kill -STOP $PPID; exit 3']\n"
+    stops = f"[jobs.stops]\n{NEVER}\nuser = '{UNPRIVILEGED_USER}'\ncommand = ['sh', '-c', 'kill -STOP $PPID; exit 3']\n"
     krond = new_krond(stops).start()
 
     for _ in range(3):

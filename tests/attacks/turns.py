@@ -1,4 +1,4 @@
-"""TurnLoop: an event loop that measures how long it is held, in processor time, so that a busy machine counts less."""
+"""TurnLoop: an event loop that measures in processor time how long each callback holds it."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""ApiServer: documents on the loopback, as an API server hands them out; what it was asked is remembered."""
+"""ApiServer: an API server on loopback that serves documents and records its requests."""
 
 import json
 from collections.abc import Iterator

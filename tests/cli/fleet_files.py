@@ -1,4 +1,4 @@
-"""Commands that read files as other hosts, and the files of a fleet with an inventory."""
+"""Commands that read files as other hosts, and the job files and inventory of a fleet."""
 
 from pathlib import Path
 

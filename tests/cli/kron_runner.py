@@ -1,4 +1,4 @@
-"""kron(*arguments) -> CommandResult: the command as a script calls it, with what it prints and how it exits."""
+"""Run the `kron` command and return its output and exit code."""
 
 import json
 import os

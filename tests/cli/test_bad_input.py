@@ -62,7 +62,7 @@ def test_lint_finds_the_mistake(line: str) -> None:
     assert answer.err.startswith("<line>:1: error: ")
 
 
-def test_the_caret_stands_under_the_offending_character() -> None:
+def test_the_caret_is_under_the_offending_character() -> None:
     answer = kron("next", "0 0 * * 1-5,MON-FUN")
 
     text, caret = answer.err.splitlines()[1:3]

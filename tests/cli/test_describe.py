@@ -10,13 +10,13 @@ from tests.cli.kron_runner import CommandResult, kron
 from tests.hosts.krond.command_runner import krond
 
 
-def test_a_line_is_told_in_plain_english() -> None:
+def test_a_line_is_described_in_plain_english() -> None:
     answer = kron("describe", "15 9 * * 1-5 @tz(Europe/Paris)")
 
     assert answer.out == "At 09:15 on weekdays, Europe/Paris\n"
 
 
-def test_every_part_of_a_line_is_told() -> None:
+def test_every_part_of_a_line_is_described() -> None:
     line = (
         "0 0 * * * @win(around,2h) @dist(skewLate,shape=2.5) @seed(daily,salt=prod) "
         "@policy(concurrency=replace,deadline=10m,suspend=true) @only(dow=MON-FRI) @avoid(date=2026-12-25)"

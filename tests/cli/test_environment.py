@@ -1,4 +1,4 @@
-"""The command in unfriendly surroundings: full disks, closed pipes, other encodings, plain terminals."""
+"""The command with full disks, closed pipes, other encodings and plain terminals."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""kron explain: every step from text to chosen second, and a recorded decision made again."""
+"""kron explain: every step from text to chosen second, and the replay of a recorded decision."""
 
 import json
 from pathlib import Path
@@ -89,7 +89,7 @@ def test_an_altered_second_is_the_answer_no_and_the_field_is_named() -> None:
     assert "differs from the record in chosen_time" in answer.out
 
 
-def test_other_time_zone_data_is_told_and_is_no_difference_by_itself() -> None:
+def test_other_time_zone_data_is_reported_and_is_no_difference_by_itself() -> None:
     decision = {**json.loads(record())[0], "tzdata_version": "1999a"}
 
     answer = kron("explain", "--replay", "-", stdin=json.dumps(decision))

@@ -38,7 +38,7 @@ def test_a_job_that_is_not_there_is_wrong_usage(file: str) -> None:
     assert answer.err == "kron: error: restore is not a job\n"
 
 
-def test_at_path_gives_the_seconds_of_a_file_that_lies_there(file: str) -> None:
+def test_at_path_gives_the_seconds_of_a_file_at_that_path(file: str) -> None:
     elsewhere = kron("feed", file, *DAY, "--at-path", "/etc/krond/jobs.kron").json
 
     assert {row["identity"] for row in elsewhere} == {f"/etc/krond/jobs.kron:{name}" for name in ("backup", "check")}
@@ -81,7 +81,7 @@ def test_an_end_before_the_beginning_is_wrong_usage(file: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["feed", "forecast"])
-def test_a_span_that_nobody_would_wait_for_is_wrong_usage(file: str, command: str) -> None:
+def test_a_span_that_would_take_too_long_is_wrong_usage(file: str, command: str) -> None:
     answer = kron(command, file, "--to", "9999-12-31T23:59:59Z")
 
     assert answer.code == 2
@@ -93,7 +93,7 @@ def test_a_wrong_end_says_that_it_may_be_a_length(file: str) -> None:
 
 
 @pytest.mark.parametrize("when", ["soon", "2026-02-30 10:00", "10000-01-01T00:00:00Z", "-3h"])
-def test_what_is_no_moment_is_wrong_usage(file: str, when: str) -> None:
+def test_a_text_that_is_no_instant_is_wrong_usage(file: str, when: str) -> None:
     answer = kron("feed", file, f"--to={when}")
 
     assert (answer.code, answer.out) == (2, "")
@@ -106,7 +106,7 @@ def test_the_last_days_of_the_calendar_are_foreseen(file: str) -> None:
     assert rows[-1]["nominal_time"] == "9999-12-31T23:30:00Z"
 
 
-def test_a_file_whose_name_does_not_tell_its_form_has_that_of_the_path_it_is_to_lie_at(tmp_path: Path) -> None:
+def test_a_file_without_a_known_form_has_that_of_its_intended_path(tmp_path: Path) -> None:
     (tmp_path / "candidate").write_text(JOBS)
 
     refused = kron("feed", str(tmp_path / "candidate"), *DAY)

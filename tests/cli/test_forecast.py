@@ -28,24 +28,29 @@ def write(tmp_path: Path, *lines: str) -> str:
     return str(path)
 
 
-def test_json_tells_peaks_before_and_after_spreading(file: str) -> None:
-    told = kron("forecast", file, *DAY, "--json").json
+def test_json_has_the_peaks_before_and_after_spreading(file: str) -> None:
+    answer = kron("forecast", file, *DAY, "--json").json
 
-    assert list(told) == FIELDS
-    assert (told["from"], told["to"], told["jobs"], told["runs"], told["unschedulable"]) == (*DAY[1::2], 40, 40, 0)
-    assert told["nominal"]["second"] == {"count": 40, "at": "2026-03-01T03:00:00Z"}
-    assert told["chosen"]["second"]["count"] < 4
+    assert list(answer) == FIELDS
+    assert (answer["from"], answer["to"], answer["jobs"], answer["runs"], answer["unschedulable"]) == (
+        *DAY[1::2],
+        40,
+        40,
+        0,
+    )
+    assert answer["nominal"]["second"] == {"count": 40, "at": "2026-03-01T03:00:00Z"}
+    assert answer["chosen"]["second"]["count"] < 4
 
 
 def test_the_series_and_the_peaks_are_those_of_the_feed(file: str) -> None:
-    told = kron("forecast", file, *DAY, "--json").json
+    answer = kron("forecast", file, *DAY, "--json").json
     times = [row["chosen_time"] for row in kron("feed", file, *DAY).json]
     minutes = [f"{hour:02}:{minute:02}" for hour in range(24) for minute in range(60)]
 
-    assert told["series"]["unit"] == "minute"
-    assert told["series"]["start"] == "2026-03-01T00:00:00Z"
-    assert told["series"]["chosen"][:1440] == [sum(time[11:16] == minute for time in times) for minute in minutes]
-    assert told["chosen"]["hour"]["count"] == max(sum(time[11:13] == hour for time in times) for hour in ("03", "04"))
+    assert answer["series"]["unit"] == "minute"
+    assert answer["series"]["start"] == "2026-03-01T00:00:00Z"
+    assert answer["series"]["chosen"][:1440] == [sum(time[11:16] == minute for time in times) for minute in minutes]
+    assert answer["chosen"]["hour"]["count"] == max(sum(time[11:13] == hour for time in times) for hour in ("03", "04"))
 
 
 def test_jobs_that_start_in_the_same_second_are_named(tmp_path: Path) -> None:
@@ -56,7 +61,7 @@ def test_jobs_that_start_in_the_same_second_are_named(tmp_path: Path) -> None:
     ]
 
 
-def test_durations_tell_how_many_run_at_once(tmp_path: Path) -> None:
+def test_durations_give_how_many_run_at_once(tmp_path: Path) -> None:
     path = write(tmp_path, "0 3 * * * name=a command=true", "5 3 * * * name=b command=true")
     given = ("--duration", "a=10m", "--duration", f"{path}:b=1m")
 
@@ -65,7 +70,7 @@ def test_durations_tell_how_many_run_at_once(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("given", ["a", "=5m", "nobody=5m", "job-1=5", "job-1=-5m"])
+@pytest.mark.parametrize("given", ["a", "=5m", "unknown=5m", "job-1=5", "job-1=-5m"])
 def test_a_duration_that_is_none_is_wrong_usage(file: str, given: str) -> None:
     answer = kron("forecast", file, *DAY, "--duration", given)
 
@@ -129,9 +134,9 @@ def test_a_file_with_errors_is_reported_and_nothing_is_drawn(tmp_path: Path, fil
 
 
 def test_the_last_year_of_the_calendar_has_a_forecast(file: str) -> None:
-    told = kron("forecast", file, "--from", "9999-01-01T00:00:00Z", "--to", "400d", "--json").json
+    answer = kron("forecast", file, "--from", "9999-01-01T00:00:00Z", "--to", "400d", "--json").json
 
-    assert (told["to"], told["runs"]) == ("9999-12-31T23:59:59Z", 40 * 365)
+    assert (answer["to"], answer["runs"]) == ("9999-12-31T23:59:59Z", 40 * 365)
 
 
 def test_durations_come_from_a_ledger_that_must_be_there(tmp_path: Path, file: str) -> None:

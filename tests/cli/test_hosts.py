@@ -1,4 +1,4 @@
-"""--host and --machine: what files with {host} and {machine} mean on another host than this one."""
+"""--host and --machine: the meaning of {host} and {machine} in files of another host."""
 
 import os
 from pathlib import Path

@@ -51,7 +51,7 @@ def test_a_table_of_a_feed_has_a_column_for_the_host(file: str, tmp_path: Path) 
     assert sorted(row.rpartition(",")[2] for row in rows) == ["web1", "web2"]
 
 
-def test_a_calendar_tells_runs_of_hosts_apart_that_share_a_second(file: str, tmp_path: Path) -> None:
+def test_a_calendar_distinguishes_runs_of_hosts_that_share_a_second(file: str, tmp_path: Path) -> None:
     Path(file).write_text(SALTED.replace("{host}", "x"))
 
     lines = kron("feed", file, *DAY, "--format", "ics", *inventory(tmp_path, "web1", "web2")).out.splitlines()

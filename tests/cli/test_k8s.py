@@ -19,7 +19,7 @@ def test_a_good_manifest_is_silent(tmp_path: Path) -> None:
     assert (answer.code, answer.out, answer.err) == (0, "", "")
 
 
-def test_every_error_of_every_document_is_told(tmp_path: Path) -> None:
+def test_every_error_of_every_document_is_reported(tmp_path: Path) -> None:
     file = written(tmp_path, document(timeZone="Mars", gap="x"), document(name="other", schedule="x"))
 
     answer = kron("k8s", "validate", "-f", file)
@@ -67,7 +67,9 @@ CLOCKS = {"schedule": "30 2 * * *", "timeZone": "Europe/Paris"}
         (GOOD | {"policy": {"deadlin": "1h", "deadline": "1h"}}, "warning: spec.policy.deadlin: is unknown"),
     ],
 )
-def test_what_is_unlikely_to_be_meant_is_a_warning(tmp_path: Path, spec: dict[str, Any], warning: str) -> None:
+def test_a_definition_that_is_unlikely_to_be_intended_is_a_warning(
+    tmp_path: Path, spec: dict[str, Any], warning: str
+) -> None:
     answer = kron("k8s", "validate", "-f", written(tmp_path, document(**spec)))
 
     assert answer.code == 0

@@ -1,4 +1,4 @@
-"""kron k8s next, explain, why, validate and forecast of a cluster: what is asked of it, and what is said."""
+"""kron k8s next, explain, why, validate and forecast of a cluster: the requests and the output."""
 
 import json
 from pathlib import Path
@@ -41,7 +41,7 @@ def test_another_context_has_another_namespace(api: ApiServer) -> None:
     assert answer.err == "kron: error: there is no KronJob other/db-backup\n"
 
 
-def test_of_a_suspended_one_it_is_said_that_nothing_starts(api: ApiServer) -> None:
+def test_a_suspended_kronjob_is_said_to_start_nothing(api: ApiServer) -> None:
     api.holds(resource(policy={"suspend": True}))
 
     answer = api.kron("next", "prod/db-backup", "--json")
@@ -86,7 +86,7 @@ def test_why_is_a_sentence_and_the_steps_for_people(api: ApiServer) -> None:
     ],
     ids=["outage", "another second", "another schedule"],
 )
-def test_what_else_is_known_of_a_period_is_told(api: ApiServer, entry: dict[str, Any], words: str) -> None:
+def test_all_known_facts_of_a_period_are_shown(api: ApiServer, entry: dict[str, Any], words: str) -> None:
     found = resource()
     found["status"]["handledPeriods"] = [{"periodID": FIRST, "outcome": "missed", **entry}]
     api.holds(found)
@@ -97,7 +97,7 @@ def test_what_else_is_known_of_a_period_is_told(api: ApiServer, entry: dict[str,
     assert words in answer.out
 
 
-def test_a_job_that_is_there_tells_of_its_period(api: ApiServer) -> None:
+def test_an_existing_job_gives_the_outcome_of_its_period(api: ApiServer) -> None:
     owner = kronjob(**GOOD)
     second = decide(owner.timing, parse_instant("2026-03-02T00:00:00Z"))
     api.holds(resource(), jobs=(build_job(owner, second),))
@@ -108,13 +108,13 @@ def test_a_job_that_is_there_tells_of_its_period(api: ApiServer) -> None:
     assert answer.json["job"] == build_job(owner, second)["metadata"]["name"]
 
 
-def test_what_did_not_run_is_a_no(api: ApiServer) -> None:
+def test_a_period_that_did_not_run_exits_with_1(api: ApiServer) -> None:
     answer = api.kron("why", "prod/db-backup", "--at", "2026-03-03T00:00:00Z", "--json")
 
     assert (answer.code, answer.json["outcome"], answer.json["source"]) == (1, None, "computed")
 
 
-def test_who_may_not_see_jobs_is_told_what_the_status_says(api: ApiServer) -> None:
+def test_a_user_without_access_to_jobs_gets_what_the_status_says(api: ApiServer) -> None:
     api.says(f"{JOBS}/namespaces/prod/jobs", status(403, "jobs.batch is forbidden"), code=403)
 
     answer = api.kron("why", "prod/db-backup", "--at", CHOSEN)
@@ -147,7 +147,7 @@ def test_the_forecast_of_a_namespace_asks_for_no_other(api: ApiServer) -> None:
     assert [path for _, path, _ in api.asked] == [f"{KRONJOBS}/namespaces/prod/kronjobs"]
 
 
-def test_what_is_invalid_is_told_and_not_counted(api: ApiServer) -> None:
+def test_an_invalid_kronjob_is_reported_and_not_counted(api: ApiServer) -> None:
     api.holds(resource(**EVERY), resource("bad", timeZone="Mars", gap="x"))
 
     answer = api.kron("forecast", "--span", "10m", "--json")

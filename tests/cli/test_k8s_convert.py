@@ -1,4 +1,4 @@
-"""kron k8s convert: CronJobs as KronJobs, KronJobs as CronJobs, nothing lost in silence."""
+"""kron k8s convert: CronJobs to KronJobs and back, with a warning for each field that is lost."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def test_a_cronjob_becomes_a_kronjob_with_a_word_on_its_deadline(tmp_path: Path)
     assert found["spec"]["jobTemplate"] == TEMPLATE
 
 
-def test_what_is_lost_is_listed_and_the_answer_is_no(tmp_path: Path) -> None:
+def test_lost_fields_are_listed_and_the_exit_code_is_1(tmp_path: Path) -> None:
     file = good(tmp_path, "a")
 
     answer = kron("k8s", "convert", "-f", file)

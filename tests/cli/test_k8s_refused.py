@@ -1,4 +1,4 @@
-"""kron k8s of a cluster: whatever is in the way of an answer is one clear line."""
+"""kron k8s of a cluster: each failure is one clear line."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ def test_a_kronjob_that_is_not_there_is_named(api: ApiServer, command: tuple[str
 
 
 @pytest.mark.parametrize("command", ALL, ids=" ".join)
-def test_a_cluster_without_the_definition_is_told_apart(api: ApiServer, command: tuple[str, ...]) -> None:
+def test_a_cluster_without_the_definition_has_an_error_of_its_own(api: ApiServer, command: tuple[str, ...]) -> None:
     api.answers.clear()
 
     answer = api.kron(*command)
@@ -93,7 +93,7 @@ def test_without_a_name_and_without_a_file_it_is_said_what_is_missing(api: ApiSe
         (("validate", "prod/x", "-f", "x.yaml"), "either"),
     ],
 )
-def test_what_cannot_be_asked_is_wrong_usage(api: ApiServer, arguments: tuple[str, ...], words: str) -> None:
+def test_an_invalid_question_is_wrong_usage(api: ApiServer, arguments: tuple[str, ...], words: str) -> None:
     answer = api.kron(*arguments)
 
     assert (answer.code, answer.out) == (2, "")

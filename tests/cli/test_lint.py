@@ -1,4 +1,4 @@
-"""kron lint: errors, and warnings about what is valid and yet unlikely to be meant."""
+"""kron lint: errors, and warnings about valid definitions that are unlikely to be intended."""
 
 from pathlib import Path
 
@@ -77,7 +77,7 @@ def test_an_error_in_a_line_is_the_answer_no() -> None:
     assert answer.err == "<line>:1: error: minute: value 61 is outside 0-59; write a number from 0 to 59\n"
 
 
-def test_all_errors_of_a_file_are_told_at_once_with_file_line_field_and_fix(tmp_path: Path) -> None:
+def test_all_errors_of_a_file_are_reported_at_once_with_file_line_field_and_fix(tmp_path: Path) -> None:
     file = tmp_path / "jobs.kron"
     file.write_text(
         "# a comment\n"
@@ -167,7 +167,7 @@ def test_the_form_of_a_file_may_be_said(tmp_path: Path) -> None:
     assert kron("lint", str(file), "--format", "system-crontab").code == 0
 
 
-def test_a_warning_about_a_table_stands_at_its_key(tmp_path: Path) -> None:
+def test_a_warning_about_a_table_is_at_its_key(tmp_path: Path) -> None:
     file = tmp_path / "jobs.toml"
     file.write_text('[jobs.a]\nschedule = "@hourly"\ncommand = "true"\ndeadline = "1m"\nwindow = "after,2h"\n', "utf-8")
 

@@ -1,4 +1,4 @@
-"""Counting in several processes: what one leaves behind when it dies, and how all end when somebody interrupts."""
+"""Counting in several processes: what a killed worker leaves behind, and how all end on an interrupt."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def _children(pid: int) -> Path:
 
 
 @pytest.mark.slow
-def test_what_a_process_leaves_behind_when_it_dies_is_counted_all_the_same(tmp_path: Path) -> None:
+def test_the_slice_of_a_killed_worker_is_counted(tmp_path: Path) -> None:
     path = write(tmp_path, 60)
     right = kron("forecast", path, *SPAN).json
 
@@ -55,7 +55,7 @@ def test_what_a_process_leaves_behind_when_it_dies_is_counted_all_the_same(tmp_p
     assert json.loads(out) == right
 
 
-def test_who_interrupts_ends_all_of_them_without_a_word(tmp_path: Path) -> None:
+def test_an_interrupt_ends_all_workers_without_output(tmp_path: Path) -> None:
     with counting(write(tmp_path, 600)) as (process, children):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)

@@ -1,4 +1,4 @@
-"""Files without any job: a gate must not pass because it looked at nothing."""
+"""Files without jobs: a check must not pass because it checked nothing."""
 
 from pathlib import Path
 

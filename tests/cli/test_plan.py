@@ -1,4 +1,4 @@
-"""kron plan: what a change of files does, as a report and as a gate."""
+"""kron plan: the effect of a change of files, as a report and as a gate."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,41 +22,41 @@ def files(folder: Path, old: str, new: str) -> tuple[str, str]:
     return str(paths[0]), str(paths[1])
 
 
-def test_the_new_file_is_taken_as_if_it_lay_where_the_old_one_lies(tmp_path: Path) -> None:
-    told = kron("plan", *files(tmp_path, OLD, OLD), *DAY, "--json").json
+def test_the_new_file_is_read_at_the_path_of_the_old_one(tmp_path: Path) -> None:
+    plan = kron("plan", *files(tmp_path, OLD, OLD), *DAY, "--json").json
 
-    assert list(told) == FIELDS
-    assert [told[field] for field in FIELDS[:6]] == [[]] * 6
-    assert told["peak"]["old"] == told["peak"]["new"]
+    assert list(plan) == FIELDS
+    assert [plan[field] for field in FIELDS[:6]] == [[]] * 6
+    assert plan["peak"]["old"] == plan["peak"]["new"]
 
 
 def test_moved_runs_have_their_old_and_their_new_second(tmp_path: Path) -> None:
     old, new = files(tmp_path, OLD, SALTED)
-    told = kron("plan", old, new, *DAY, "--json").json
+    plan = kron("plan", old, new, *DAY, "--json").json
     seconds = [
         kron("feed", file, *DAY, "--at-path", old, "--job", "backup").json[0]["chosen_time"] for file in (old, new)
     ]
 
-    assert told["move"] == [
+    assert plan["move"] == [
         {"identity": f"{old}:backup", "period_id": "2026-03-01T03:00:00Z", "from": seconds[0], "to": seconds[1]}
     ]
-    assert told["salt_changed"] == [{"identity": f"{old}:backup", "name": "backup", "old": "", "new": "x"}]
+    assert plan["salt_changed"] == [{"identity": f"{old}:backup", "name": "backup", "old": "", "new": "x"}]
 
 
 def test_runs_that_appear_and_vanish_are_rows_of_the_feed(tmp_path: Path) -> None:
     old, new = files(tmp_path, OLD, OLD.replace("0 6", "0 7"))
-    told = kron("plan", old, new, *DAY, "--json").json
+    plan = kron("plan", old, new, *DAY, "--json").json
 
-    assert told["vanish"] == kron("feed", old, *DAY, "--job", "check").json
-    assert told["appear"] == kron("feed", new, *DAY, "--job", "check", "--at-path", old).json
+    assert plan["vanish"] == kron("feed", old, *DAY, "--job", "check").json
+    assert plan["appear"] == kron("feed", new, *DAY, "--job", "check", "--at-path", old).json
 
 
 def test_a_suspended_job_loses_its_runs(tmp_path: Path) -> None:
     new = OLD.replace("0 6 * * *", "0 6 * * * @policy(suspend=true)")
 
-    told = kron("plan", *files(tmp_path, OLD, new), *DAY, "--json").json
+    plan = kron("plan", *files(tmp_path, OLD, new), *DAY, "--json").json
 
-    assert [row["name"] for row in told["vanish"]] == ["check"]
+    assert [row["name"] for row in plan["vanish"]] == ["check"]
 
 
 def test_directories_are_compared_file_by_file(tmp_path: Path) -> None:
@@ -65,12 +65,12 @@ def test_directories_are_compared_file_by_file(tmp_path: Path) -> None:
         (tmp_path / name / "jobs.kron").write_text(OLD)
         (tmp_path / name / "cron.d" / "tidy").write_text("CRON_TZ=UTC\n0 5 * * * @win(after,1h) root tidy\n")
 
-    told = kron("plan", str(tmp_path / "old"), str(tmp_path / "new"), *DAY, "--json").json
+    plan = kron("plan", str(tmp_path / "old"), str(tmp_path / "new"), *DAY, "--json").json
 
-    assert [told[field] for field in FIELDS[:6]] == [[]] * 6
+    assert [plan[field] for field in FIELDS[:6]] == [[]] * 6
 
 
-def test_a_name_that_does_not_tell_its_form_has_that_of_the_old_file(tmp_path: Path) -> None:
+def test_a_name_without_a_known_form_has_that_of_the_old_file(tmp_path: Path) -> None:
     old = files(tmp_path, OLD, "")[0]
     (tmp_path / "candidate").write_text(OLD)
 

@@ -1,4 +1,4 @@
-"""kron verify --recompute: what a trace says was decided is decided anew, and every difference is named."""
+"""kron verify --recompute: the decisions of a trace are computed again, and every difference is named."""
 
 import json
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_a_decision_that_was_made_as_its_definition_says_is_the_same_again(file:
     assert answer.json["properties"][-1]["verdict"] == "holds"
 
 
-def test_a_decision_that_shares_a_line_is_made_anew_too(file: Path) -> None:
+def test_a_decision_that_shares_a_line_is_computed_again_too(file: Path) -> None:
     outcome = {"t": 1772323200000, "event": "Outcome", "identity": IDENTITY, "period": PERIOD, "outcome": "missed"}
 
     answer = recompute(file, [outcome, decision(chosen="2026-03-01T02:32:21Z")])
@@ -136,7 +136,7 @@ def test_instants_outside_the_calendar_are_a_difference_not_a_crash(file: Path) 
     assert answer.code == 1
 
 
-def test_what_is_no_trace_still_gets_one_error_with_its_line(file: Path) -> None:
+def test_an_invalid_trace_still_gets_one_error_with_its_line(file: Path) -> None:
     file.write_text(f"{write_header(TraceHeader('kron'))}\n{json.dumps(decision(chosen='noon'))}\n")
 
     answer = kron("verify", str(file), "--recompute")
@@ -202,7 +202,7 @@ def test_a_due_that_is_missing_and_one_too_many_are_differences(file: Path) -> N
     ]
 
 
-def test_what_was_due_last_is_compared_too(file: Path) -> None:
+def test_the_last_dues_are_compared_too(file: Path) -> None:
     lines = [{**line, "lastDue": {"b": 0}} if "lastDue" in line else line for line in day()]
 
     answer = recompute(file, *lines, header=NAMED)

@@ -1,4 +1,4 @@
-"""kron explain --replay of a whole log: every decision is computed again from what krond or the operator wrote."""
+"""kron explain --replay: every decision in a log of krond or of the operator is computed again."""
 
 import io
 import json
@@ -18,7 +18,7 @@ from kron.decision.timing import Timing
 from kron.hosts.krond.events import JobEvents
 from kron.instant import Instant, format_instant
 from tests.cli.kron_runner import CommandResult, kron
-from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
+from tests.engine.jobs.restartable_host import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
 
 OUTAGE = 5_000 * MINUTE
 SPREAD = "* * * * * @win(after,30s) @seed(stable,salt=yard)"
@@ -34,14 +34,14 @@ def log() -> str:
     """The log of a krond that runs for two hours, is down for 5,000 minutes, and runs for an hour more."""
     stream = io.StringIO()
 
-    async def story(world: RestartableHost) -> None:
-        world.observers.append(JobEvents(JsonLinesSink(stream, world.clock.now)))
+    async def story(host: RestartableHost) -> None:
+        host.observers.append(JobEvents(JsonLinesSink(stream, host.clock.now)))
         works = work(SPREAD, "spread"), work(PARIS, "paris", deadline="1h")
-        await world.begin(*works)
-        await world.clock.advance(2 * HOUR)
-        await world.crash(OUTAGE)
-        await world.begin(*works)
-        await world.clock.advance(HOUR)
+        await host.begin(*works)
+        await host.clock.advance(2 * HOUR)
+        await host.crash(OUTAGE)
+        await host.begin(*works)
+        await host.clock.advance(HOUR)
 
     lived(story)
     return stream.getvalue()

@@ -1,4 +1,4 @@
-"""kron run: the registrations of a module as a process, until a signal comes."""
+"""kron run: a module's registrations run in a process until a signal arrives."""
 
 import json
 import os
@@ -104,7 +104,7 @@ def test_a_second_signal_does_not_wait() -> None:
     assert process.returncode == -signal.SIGTERM
 
 
-def test_what_was_done_is_remembered_by_the_next_process(tmp_path: Path) -> None:
+def test_finished_runs_are_remembered_by_the_next_process(tmp_path: Path) -> None:
     arguments = ("tasks_of_mine:registrations", "--timezone", "UTC", "--ledger", str(tmp_path / "l.db"), "--json")
     with running(*arguments) as first:
         read_until(first, "TaskRunCompleted")

@@ -1,4 +1,4 @@
-"""kron run --trace --verify: what a process did is recorded and judged, also by the next one."""
+"""kron run --trace --verify: a process is recorded and judged, and the next process continues the trace."""
 
 import json
 import signal
@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def live(*arguments: str, until: str = "quick began") -> str:
-    """Run until something has happened and the process was asked to stop; return what it said at last."""
+    """Run until something has happened and the process was asked to stop; return its last output."""
     options = ("--timezone", "UTC", "--ledger", "ledger.db", "--trace", "trace.jsonl", "--verify", "--json")
     with running(*arguments, *options) as process:
         read_until(process, until)
@@ -59,7 +59,7 @@ def test_a_list_with_windows_names_its_dues_through_one_life_after_the_other(fol
 
 
 @pytest.mark.parametrize("left", [2, 3], ids=["neither start nor end", "a start alone"])
-def test_lines_that_a_crash_kept_out_of_the_trace_are_told_by_the_ledger(folder: Path, left: int) -> None:
+def test_lines_that_a_crash_kept_out_of_the_trace_are_added_from_the_ledger(folder: Path, left: int) -> None:
     live("traced:plain")
     trace = folder / "trace.jsonl"
     whole = trace.read_text().splitlines(keepends=True)

@@ -1,4 +1,4 @@
-"""kron simulate: days of a schedule in a moment, the same for the same seed."""
+"""kron simulate: days of a schedule in milliseconds, the same for the same seed."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ from tests.cli.kron_runner import kron
 MODULE = """
 from datetime import timedelta
 
-async def work(): raise AssertionError("a simulation calls nobody")
+async def work(): raise AssertionError("a simulation calls no callback")
 
 registrations = [("hourly", "5 * * * *", work, timedelta(minutes=5)), ("often", "0,20,40 * * * *", work, timedelta(0))]
 empty = []
@@ -47,7 +47,7 @@ def test_a_list_of_a_module_is_simulated_and_judged(folder: Path) -> None:
     assert (folder / "trace.jsonl").read_text().count("UnexpectedShutdown") > 0
 
 
-def test_its_trace_is_what_verify_reads() -> None:
+def test_verify_reads_the_trace_of_a_simulation() -> None:
     kron("simulate", "simulated:registrations", *TERMS, "--trace", "t.jsonl")
 
     assert kron("verify", "t.jsonl").code == 0
@@ -73,12 +73,12 @@ def test_the_jobs_of_a_file_are_simulated_under_their_names(folder: Path) -> Non
     ("what", "word"),
     [
         ("simulated:wrong", "minute"),
-        ("simulated:nobody", "nobody"),
+        ("simulated:unknown", "unknown"),
         ("nowhere:registrations", "nowhere"),
         ("nothing.kron", "No such file"),
     ],
 )
-def test_what_cannot_be_simulated_gets_one_error(what: str, word: str) -> None:
+def test_an_invalid_argument_gets_one_error(what: str, word: str) -> None:
     answer = kron("simulate", what)
 
     assert answer.code == 2

@@ -1,4 +1,4 @@
-"""kron tune: a budget for starts, proposed or written, and a salt for a certain second."""
+"""kron tune: propose or write salts for a budget of starts, and find a salt for a given second."""
 
 import subprocess
 from pathlib import Path
@@ -35,7 +35,7 @@ def test_the_proposal_has_the_peaks_before_and_after_and_the_changes(tmp_path: P
     assert Path(path).read_text() == CROWD
 
 
-def test_what_is_written_has_the_peak_that_was_promised(tmp_path: Path) -> None:
+def test_the_written_file_has_the_promised_peak(tmp_path: Path) -> None:
     path = write(tmp_path, CROWD)
     promised = kron("tune", path, "--budget", "2", *DAY, "--json", "--write").json["after"]
 

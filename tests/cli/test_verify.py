@@ -1,4 +1,4 @@
-"""kron verify: a trace in, a table, JSON or a page out, and an exit code that a script can trust."""
+"""kron verify: judge a trace, print a table, JSON or a page, and exit with a documented code."""
 
 import os
 import subprocess
@@ -82,7 +82,7 @@ def test_a_violation_of_the_environment_alone_exits_with_1_too_and_says_whose_it
     assert "to blame: environment" in answer.out
 
 
-def test_what_is_open_is_no_violation(file: Path) -> None:
+def test_an_open_verdict_is_no_violation(file: Path) -> None:
     answer = kron("verify", save(file, "I@0 RS@300"))
 
     assert answer.code == 0
@@ -143,7 +143,7 @@ def test_the_page_draws_a_lane_for_each_task_and_marks_the_violation(file: Path,
     ],
     ids=["empty", "version", "contract", "cut", "event", "time", "call"],
 )
-def test_what_is_no_trace_gets_one_error_with_its_line(file: Path, content: str, line: int, word: str) -> None:
+def test_an_invalid_trace_gets_one_error_with_its_line(file: Path, content: str, line: int, word: str) -> None:
     file.write_text(content, "utf-8")
 
     answer = kron("verify", str(file))

@@ -1,1 +1,1 @@
-"""A real Kubernetes control plane for tests, without containers: etcd, API server, controllers, a kubelet of ours."""
+"""A real Kubernetes control plane for tests, without containers: etcd, API server, controllers and a test kubelet."""

@@ -1,4 +1,4 @@
-"""read_audit(path) -> rows: what the server was asked by ServiceAccounts, by whom and when, and how it answered."""
+"""Read an audit log: the requests of ServiceAccounts, with time and response."""
 
 import json
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""python -m tests.cluster.build: etcd, kube-apiserver and kube-controller-manager, built from source once and kept."""
+"""Build etcd, kube-apiserver and kube-controller-manager from source, once: python -m tests.cluster.build"""
 
 import fcntl
 import os
@@ -18,7 +18,7 @@ PACKAGES = {  # program: what it is built from
     "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
     "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
 }
-_TELL_EVERY = 15.0  # seconds
+_LOG_INTERVAL = 15.0  # seconds
 
 
 def version() -> str:
@@ -71,7 +71,7 @@ def _compile(made: Path) -> None:
     flags = " ".join(["-s -w", *(f"-X k8s.io/component-base/version.{key}={value}" for key, value in stamp.items())])
     command = ["nice", go, "build", "-v", "-trimpath", "-mod=readonly", "-ldflags", flags, "-o", f"{made}/"]
     environment = {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-buildvcs=false", "GOWORK": "off"}
-    began = told = time.monotonic()
+    began = reported = time.monotonic()
     words: list[str] = []
     with subprocess.Popen(
         [*command, *PACKAGES.values()], cwd=MODULE, env=environment, stderr=subprocess.PIPE, text=True
@@ -79,12 +79,12 @@ def _compile(made: Path) -> None:
         assert process.stderr is not None
         for line in process.stderr:
             words.append(line)
-            if time.monotonic() - told > _TELL_EVERY:
-                told = time.monotonic()
-                tell(f"{told - began:4.0f} s, {len(words)} steps, now {line.strip()}")
+            if time.monotonic() - reported > _LOG_INTERVAL:
+                reported = time.monotonic()
+                log(f"{reported - began:4.0f} s, {len(words)} steps, now {line.strip()}")
     if process.returncode:
         raise BuildError("".join(words[-10:]).strip())
-    tell(f"{time.monotonic() - began:4.0f} s, built")
+    log(f"{time.monotonic() - began:4.0f} s, built")
 
 
 def _name_by_go(package: str) -> str:
@@ -114,7 +114,7 @@ def _alone(lock: Path) -> Iterator[None]:
         yield
 
 
-def tell(text: str) -> None:
+def log(text: str) -> None:
     """Say how far it is."""
     sys.stderr.write(f"cluster: {text}\n")
     sys.stderr.flush()
@@ -125,13 +125,13 @@ def main() -> None:
     place = folder()
     wanted = missing(place)
     if not wanted:
-        tell(f"{place} is there")
+        log(f"{place} is there")
         return
-    tell(f"building {', '.join(wanted)} into {place}: once, eight minutes on two free cores")
+    log(f"building {', '.join(wanted)} into {place}: once, eight minutes on two free cores")
     try:
         build(place)
     except (BuildError, OSError) as error:
-        tell(f"NO CONTROL PLANE, every cluster test is skipped: {error}")
+        log(f"NO CONTROL PLANE, every cluster test is skipped: {error}")
         sys.exit(1)
 
 

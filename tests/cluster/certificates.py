@@ -1,4 +1,4 @@
-"""make_certificates(folder): the server's certificate, which is its own authority, and the keys of tokens."""
+"""Create the server's certificate, which is its own authority, and the signing keys of tokens."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""start_child(command, log): a process that dies with the one that started it, however that one ends."""
+"""Start a process that dies with its parent, however the parent ends."""
 
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -21,6 +21,6 @@ def start_child(
 
 
 def kill_child(child: "subprocess.Popen[bytes]") -> None:
-    """End it without a word, if it has not ended, and wait until it is gone."""
+    """Kill it if it has not ended, and wait until it is gone."""
     child.kill()
     child.wait()

@@ -1,4 +1,4 @@
-"""ClusterClient: a small client of the API for tests, with nothing of Kron's own in it, so that it can judge Kron's."""
+"""ClusterClient: a small API client for tests, independent of Kron's own."""
 
 import json
 import ssl
@@ -79,7 +79,7 @@ class ClusterClient:
         return self.ask("POST", path(document["kind"], where), document, query=query)
 
     def replace(self, document: Document, part: str = "") -> Document:
-        """Write an object, or a part of it, anew: whoever has an old one is refused."""
+        """Replace an object, or a subresource of it; an old resource version is refused."""
         found = document["metadata"]
         return self.ask("PUT", path(document["kind"], found.get("namespace", ""), found["name"], part), document)
 

@@ -1,4 +1,4 @@
-"""One control plane a session, a namespace a test; where its programs are missing, a test says so and is skipped."""
+"""Fixtures: one control plane for a session, a namespace for a test; without its programs the tests are skipped."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What holds after any fault: one Job at most and one outcome for a period, none too early or late, nothing left over.
+"""Invariants after any fault: at most one Job and one outcome per period, on time, with nothing left over.
 
 `violations(…)` says what does not, over KronJobs that kept their definition since they were created.
 """

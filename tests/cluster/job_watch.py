@@ -1,4 +1,4 @@
-"""JobWatch: every Job that the server ever stored, also those that are gone, seen by a watch of the tests' own.
+"""JobWatch: every Job that the server ever stored, including deleted ones, seen by a watch of the tests.
 
 The audit log alone does not show them all: when a client dies between the commit of its create and the answer, the
 server logs another code than 201, although the Job exists.

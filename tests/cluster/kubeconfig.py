@@ -1,4 +1,4 @@
-"""write_kubeconfig(…) and read_client(path): how a client finds the server, and who it is there."""
+"""Write a kubeconfig for a client, and read it back."""
 
 import base64
 import json

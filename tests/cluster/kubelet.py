@@ -1,4 +1,4 @@
-"""python -m tests.cluster.kubelet KUBECONFIG: a node without containers, whose Pods end as their annotation says."""
+"""A node without containers, whose Pods end as their annotation says: python -m tests.cluster.kubelet KUBECONFIG"""
 
 import json
 import sys
@@ -21,11 +21,11 @@ _ENDED = ("Succeeded", "Failed")
 
 
 class Outcome(Enum):
-    """What a Pod is told to do."""
+    """What a Pod does, by its command."""
 
     SUCCEEDED = "succeeded"
     FAILED = "failed"
-    RUNNING = "running"  # until it is deleted, or told something else
+    RUNNING = "running"  # until it is deleted, or gets another instruction
     STUCK = "stuck"  # as running, but deletion does not end it
 
 

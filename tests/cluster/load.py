@@ -1,4 +1,4 @@
-"""Load: many KronJobs of a namespace, of which some is due every second, and what holds for them in the end."""
+"""Load: many KronJobs of a namespace, some of which are due every second, and the checks at the end."""
 
 from collections.abc import Sequence
 from datetime import timedelta

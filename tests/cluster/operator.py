@@ -1,4 +1,4 @@
-"""Operator: kron-operator as a process of its own, with the rights of its ServiceAccount, as deploy/ gives them."""
+"""Operator: kron-operator as a process, with the rights of its ServiceAccount in deploy/."""
 
 import json
 import os
@@ -76,7 +76,7 @@ class Operator:
         return process.wait(timeout=30)
 
     def kill(self) -> None:
-        """End it without a word."""
+        """Kill it with SIGKILL."""
         if self._process is not None:
             kill_child(self._process)
 
@@ -104,7 +104,7 @@ class Operator:
         return [line for line in found if event in ("", line["event"])]
 
     def bugs(self) -> list[str]:
-        """Return what it has logged that is nobody's fault but its own."""
+        """Return the errors that it has logged and that no test caused."""
         lines = self.log.read_text("utf-8").splitlines()
         return [line for line in lines if not line.startswith("{") or json.loads(line)["event"] == "bug"]
 

@@ -1,4 +1,4 @@
-"""ControlPlane: a Kubernetes without nodes on loopback: etcd, API server, controllers, and a kubelet of ours."""
+"""ControlPlane: Kubernetes without nodes on loopback: etcd, API server, controllers and the test kubelet."""
 
 import json
 import random
@@ -110,7 +110,7 @@ class ControlPlane:
     def start_api_server(self) -> None:
         """Start the API server, where it was, and return when it is ready.
 
-        Controllers that ran without one are started anew: by themselves they would come back after up to a minute.
+        Controllers that ran without one are restarted: by themselves they would come back after up to a minute.
         """
         at, etcd = self.folder, f"http://127.0.0.1:{self._etcd_port}"
         flags = {
@@ -154,7 +154,7 @@ class ControlPlane:
         return self.client(self._admin_token)
 
     def client(self, token: str) -> ClusterClient:
-        """Return a client for whoever has the token."""
+        """Return a client that sends the token."""
         if token not in self._clients:
             self._clients[token] = ClusterClient(self.server, self.authority, token)
         return self._clients[token]
@@ -181,7 +181,7 @@ class ControlPlane:
         return token
 
     def kubeconfig(self, token: str, namespace: str = "") -> Path:
-        """Write a kubeconfig for whoever has the token, and return its path."""
+        """Write a kubeconfig with the token, and return its path."""
         place = self.folder / f"{secrets.token_hex(4)}.kubeconfig"
         return write_kubeconfig(place, server=self.server, authority=self.authority, token=token, namespace=namespace)
 
@@ -266,7 +266,7 @@ class StartError(Exception):
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports of loopback that nobody has now."""
+    """Return free ports of loopback."""
     found: list[int] = []
     while len(found) < count:
         port = random.choice(_PORTS)

@@ -1,4 +1,4 @@
-"""Proxy: stands before the API server, and answers in its place when it is told to."""
+"""Proxy: a proxy in front of the API server that can answer in its place."""
 
 import ssl
 from contextlib import closing, suppress
@@ -17,7 +17,7 @@ _ONE_HOP = {"connection", "transfer-encoding", "content-length", "keep-alive"}
 
 
 class Proxy:
-    """With the server's own certificate: who is told its address notices nothing."""
+    """Serve with the server's own certificate, so that clients trust it."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane
@@ -44,7 +44,7 @@ class Proxy:
                 connection.sock.shutdown(2)
 
     def close(self) -> None:
-        """Answer nobody any more."""
+        """Stop answering."""
         self.fail(500)
         self._server.shutdown()
         self._server.server_close()
@@ -89,7 +89,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: whoever asked has gone."""
+        """Ignore a client that has disconnected."""
 
 
 def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:

@@ -1,4 +1,4 @@
-"""forbid_jobs(…): a quota that leaves no room for another Job."""
+"""A quota that leaves no room for another Job."""
 
 from tests.cluster.client import Refused
 from tests.cluster.plane import ControlPlane

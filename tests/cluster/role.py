@@ -1,4 +1,4 @@
-"""compare(roles, rows) -> Comparison: whether what a role grants is all that was asked, and is all asked for."""
+"""Compare the rules of roles with the requests in an audit log."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -58,5 +58,5 @@ def compare(roles: Iterable[dict[str, Any]], rows: Iterable[Row]) -> Comparison:
 
 
 def permission_of(row: Row) -> Permission:
-    """Return what somebody needs to be answered."""
+    """Return the rule that a request needs."""
     return Permission(row.group, "/".join(filter(None, (row.resource, row.subresource))), row.verb)

@@ -18,7 +18,7 @@ class EventSummary(NamedTuple):
 
 
 def template(order: str, **spec: Any) -> Document:
-    """Return a template whose Pods do as they are told."""
+    """Return a template whose Pods do what their command says."""
     pod = {**TEMPLATE["spec"]["template"], "metadata": {"annotations": {ORDER: order}}}
     return {"spec": {"template": pod, **spec}}
 

@@ -1,4 +1,4 @@
-"""due_soon(…) -> a KronJob whose next period is chosen a few seconds from now: its salt was searched for that."""
+"""Return a KronJob whose next period is due in a few seconds, by a salt that is searched for it."""
 
 from datetime import timedelta
 from itertools import count

@@ -1,4 +1,4 @@
-"""The rows of an audit log."""
+"""Tests of reading an audit log."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The programs of the control plane are built once, whole or not at all; here by a Go that only pretends."""
+"""The programs of the control plane are built once, completely or not at all; a fake Go builds them here."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""kron-operator as its container has it, as far as namespaces can stand for one: the image itself is not built here."""
+"""kron-operator confined like its container, as far as namespaces allow; the image is not built here."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from tests.cluster.operator import ACCOUNT, install, shipped
 from tests.cluster.plane import ControlPlane, free_ports
 from tests.cluster.wait import wait_until
 from tests.kronjob.kronjob_documents import document
-from tests.packaging.sandbox import NOBODY, confined, copy_packages, why_not
+from tests.packaging.sandbox import UNPRIVILEGED, confined, copy_packages, why_not
 
 pytestmark = pytest.mark.cluster
 
@@ -34,7 +34,7 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(found)
 
 
-def test_it_works_as_process_1_of_nobody_with_nothing_to_write_and_ends_when_it_is_asked_to(
+def test_the_operator_works_as_unprivileged_process_1_on_a_read_only_root_and_ends_on_request(
     plane: ControlPlane, namespace: str, folder: Path
 ) -> None:
     if reason := why_not():
@@ -59,6 +59,6 @@ def test_it_works_as_process_1_of_nobody_with_nothing_to_write_and_ends_when_it_
         process.wait()
 
     words = {line.split(":")[0]: line.split()[1:] for line in facts.splitlines()}
-    assert (words["NSpid"][-1], set(words["Uid"]), words["CapEff"]) == ("1", {str(NOBODY)}, ["0000000000000000"])
+    assert (words["NSpid"][-1], set(words["Uid"]), words["CapEff"]) == ("1", {str(UNPRIVILEGED)}, ["0000000000000000"])
     assert process.returncode == 0
     assert all(isinstance(json.loads(line), dict) for line in log.splitlines())

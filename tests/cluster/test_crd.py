@@ -1,4 +1,4 @@
-"""The shipped CRD on a real server: what it fills in, what it refuses, what it shows."""
+"""The shipped CRD on a real server: its defaults, its validation and its columns."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is deployed, on a real server: every object is taken as it is, and the Pods may run where little is allowed."""
+"""The deployment on a real server: every object is accepted unchanged, and its Pods meet the restricted policy."""
 
 from copy import deepcopy
 from pathlib import Path

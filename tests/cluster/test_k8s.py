@@ -1,4 +1,4 @@
-"""kron k8s on a real server, asked by somebody with few rights."""
+"""kron k8s on a real server, by a user with few rights."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -51,7 +51,7 @@ def account(plane: ControlPlane, namespace: str, name: str, rules: list[dict[str
 
 @pytest.fixture
 def ask(plane: ControlPlane, namespace: str) -> Ask:
-    """`kron k8s` by somebody who may look at KronJobs and Jobs of a namespace; there is one KronJob."""
+    """`kron k8s` with read access to KronJobs and Jobs of a namespace that has one KronJob."""
     plane.admin.create(document(namespace=namespace, window={"duration": "3h"}))
     config = account(plane, namespace, "looker", LOOKING)
 
@@ -83,8 +83,8 @@ def test_why_believes_neither_a_status_nor_a_job_of_a_time_before_the_creation(
 
     found = [ask("why", "db-backup", "--at", f"2026-03-0{day}T00:00:00Z", "--json") for day in (1, 2, 3)]
 
-    told = [(answer.code, answer.json["source"], answer.json["outcome"], answer.json["reason"]) for answer in found]
-    assert told == [(1, "computed", None, "BeforeCreation")] * 3
+    answers = [(answer.code, answer.json["source"], answer.json["outcome"], answer.json["reason"]) for answer in found]
+    assert answers == [(1, "computed", None, "BeforeCreation")] * 3
 
 
 def test_why_knows_what_the_operator_did(plane: ControlPlane, namespace: str, replica: Replicas, ask: Ask) -> None:
@@ -151,8 +151,8 @@ def test_without_the_right_to_see_jobs_the_status_answers(plane: ControlPlane, n
     assert (answer.code, answer.json["reason"]) == (1, "BeforeCreation")
 
 
-def test_a_token_that_nobody_knows_is_refused(plane: ControlPlane, namespace: str) -> None:
-    config = plane.kubeconfig("nobody", namespace)
+def test_an_unknown_token_is_refused(plane: ControlPlane, namespace: str) -> None:
+    config = plane.kubeconfig("unprivileged", namespace)
 
     answer = kron("k8s", "next", "db-backup", "--kubeconfig", str(config))
 

@@ -1,4 +1,4 @@
-"""The kubeconfig that tests give to a client."""
+"""Tests of the kubeconfig that tests give to a client."""
 
 from pathlib import Path
 

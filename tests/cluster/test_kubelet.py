@@ -1,4 +1,4 @@
-"""What the kubelet of the tests does for a Pod, by what is known of it."""
+"""Tests of the test kubelet: what it does for a Pod in each state."""
 
 from typing import Any
 
@@ -20,14 +20,14 @@ def test_a_new_pod_is_bound_first() -> None:
     assert next_step(pod("failed", node="")) is Step.BIND
 
 
-def test_a_pod_succeeds_unless_it_is_told_otherwise() -> None:
+def test_a_pod_succeeds_without_another_instruction() -> None:
     assert next_step(pod()) is Step.SUCCEED
 
 
 @pytest.mark.parametrize(
     ("order", "step"), [("succeeded", Step.SUCCEED), ("failed", Step.FAIL), ("running", Step.RUN), ("stuck", Step.RUN)]
 )
-def test_a_bound_pod_does_what_it_is_told(order: str, step: Step) -> None:
+def test_a_bound_pod_follows_its_instruction(order: str, step: Step) -> None:
     assert next_step(pod(order)) is step
 
 
@@ -36,7 +36,7 @@ def test_a_running_pod_goes_on(order: str) -> None:
     assert next_step(pod(order, phase="Running")) is Step.WAIT
 
 
-def test_a_running_pod_that_is_told_to_fail_fails() -> None:
+def test_a_running_pod_fails_on_its_instruction() -> None:
     assert next_step(pod("failed", phase="Running")) is Step.FAIL
 
 

@@ -1,4 +1,4 @@
-"""kron-operator on a real cluster: what becomes of KronJobs, as a user sees it."""
+"""kron-operator on a real cluster: what users see of KronJobs."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def first_name(due: Due) -> str:
     return job_name(f"{metadata['namespace']}/{metadata['name']}", due.first.nominal_time)
 
 
-def test_a_job_is_created_at_its_second_and_its_end_is_told(
+def test_a_job_is_created_at_its_second_and_its_end_is_reported(
     plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
@@ -42,11 +42,11 @@ def test_a_job_is_created_at_its_second_and_its_end_is_told(
     found = sight.status()
     assert (found["lastOutcome"], found["lastNominalTime"]) == ("executed", format_instant(nominal))
     assert sight.outcomes() == [("executed", "")]
-    told = {("Normal", "SuccessfulCreate"), ("Normal", "SawCompletedJob")}
-    wait_until(lambda: told <= sight.reasons(), what="events")
+    expected = {("Normal", "SuccessfulCreate"), ("Normal", "SawCompletedJob")}
+    wait_until(lambda: expected <= sight.reasons(), what="events")
 
 
-def test_a_failed_job_is_told_and_kept_by_its_own_limit(
+def test_a_failed_job_is_reported_and_kept_by_its_own_limit(
     plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     replica().start()
@@ -55,7 +55,7 @@ def test_a_failed_job_is_told_and_kept_by_its_own_limit(
 
     plane.admin.create(due.document)
 
-    wait_until(lambda: ("Normal", "SuccessfulDelete") in sight.reasons(), what="deletion told")
+    wait_until(lambda: ("Normal", "SuccessfulDelete") in sight.reasons(), what="the event of the deletion")
     wait_until(lambda: sight.jobs() == {}, what="the Job deleted")
     assert sight.outcomes() == [("executed", "")]
     assert "lastSuccessfulTime" not in sight.status()
@@ -79,7 +79,7 @@ def test_a_suspended_kronjob_has_no_next_and_gets_one_when_it_is_resumed(
     wait_until(lambda: ("Normal", "Resumed") in sight.reasons(), what="Resumed")
 
 
-def test_a_wrong_spec_is_told_under_its_field_until_it_is_repaired(
+def test_a_wrong_spec_is_reported_under_its_field_until_it_is_repaired(
     plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     replica().start()

@@ -1,4 +1,4 @@
-"""One job, three forms: the library, krond and the operator choose the same seconds."""
+"""The library, krond and the operator choose the same seconds for one job."""
 
 import json
 import subprocess

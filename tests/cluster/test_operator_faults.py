@@ -1,4 +1,4 @@
-"""kron-operator while the cluster around it fails: afterwards everything holds that has to."""
+"""kron-operator while the cluster around it fails: the invariants hold afterwards."""
 
 import signal
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def test_a_killed_api_server_is_waited_for(plane: ControlPlane, load: Load, repl
     assert operator.process.poll() is None
 
 
-def test_what_was_compacted_while_an_operator_was_away_is_listed_anew(
+def test_changes_compacted_during_an_operators_absence_are_listed_again(
     plane: ControlPlane, load: Load, replica: Replicas
 ) -> None:
     operator = replica().start()
@@ -83,7 +83,7 @@ def test_two_operators_that_both_lead_do_the_work_of_one(load: Load, replica: Re
     assert not any(row.resource == "leases" for row in operators[0].asked())
 
 
-def test_statuses_that_somebody_else_writes_all_the_time_are_complete(
+def test_statuses_with_a_constant_foreign_writer_are_complete(
     plane: ControlPlane, namespace: str, load: Load, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
@@ -123,7 +123,7 @@ def test_a_job_deleted_by_hand_is_over_and_never_made_again(
     load.settle([operator])
 
 
-def test_a_quota_that_forbids_jobs_is_told_and_waited_for(
+def test_a_quota_that_forbids_jobs_is_reported_and_waited_for(
     plane: ControlPlane, namespace: str, sight: NamespaceReader, load: Load, replica: Replicas
 ) -> None:
     operator = replica().start()
@@ -137,7 +137,7 @@ def test_a_quota_that_forbids_jobs_is_told_and_waited_for(
     plane.admin.delete("ResourceQuota", namespace, "none")
 
     wait_until(lambda: sight.outcomes() == [("executed", "")], what="executed")
-    wait_until(lambda: sight.conditions()["SchedulingError"] == ("False", "AsExpected"), what="no error any more")
+    wait_until(lambda: sight.conditions()["SchedulingError"] == ("False", "AsExpected"), what="the end of the error")
     load.settle([operator])
 
 
@@ -160,7 +160,7 @@ def test_what_a_quota_forbids_beyond_deadline_and_slack_is_missed(
 
 @contextmanager
 def storm(plane: ControlPlane, namespace: str) -> Iterator[None]:
-    """Somebody writes into every status, again and again."""
+    """Write into every status, again and again."""
     ended = Event()
     admin = plane.admin  # each thread has a connection of its own
 

@@ -1,4 +1,4 @@
-"""kron-operator on a real cluster: bad input is told with its field and the fix, and nothing else is disturbed."""
+"""kron-operator on a real cluster: bad input is reported with its field and a fix, and other KronJobs run."""
 
 from typing import Any
 
@@ -37,11 +37,11 @@ BAD: list[tuple[str, dict[str, Any], str]] = [  # the field, a bad value of the 
 ]
 
 
-def test_every_bad_spec_is_told_with_its_field_and_the_others_run(
+def test_every_bad_spec_is_reported_with_its_field_and_the_others_run(
     plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
-    told: list[str] = []
+    messages: list[str] = []
     for number, (field, spec, fix) in enumerate(BAD):
         name = f"bad-{number}"
         try:
@@ -56,12 +56,12 @@ def test_every_bad_spec_is_told_with_its_field_and_the_others_run(
             wait_until(lambda name=name: ("Warning", "InvalidSpec") in sight.reasons(name), what="an event")  # type: ignore[misc]
         assert field in message
         assert fix in message, message
-        told.append(message)
+        messages.append(message)
 
     plane.admin.create(due_soon(now(), namespace).document)
     wait_until(lambda: sight.outcomes() == [("executed", "")], what="a good one runs")
     assert operator.bugs() == []
-    assert len(told) == len(BAD)
+    assert len(messages) == len(BAD)
 
 
 def test_a_spec_that_becomes_wrong_while_its_job_runs_stops_and_says_so(
@@ -84,10 +84,10 @@ def test_a_spec_that_becomes_wrong_while_its_job_runs_stops_and_says_so(
     assert ("skipped", "DefinitionChanged") in sight.outcomes()
     sight.let_pods("succeeded")
     wait_until(lambda: sight.status()["active"] == [], what="the end of the Job in the status")
-    wait_until(lambda: ("Normal", "SawCompletedJob") in sight.reasons(), what="the end of the Job told")
+    wait_until(lambda: ("Normal", "SawCompletedJob") in sight.reasons(), what="the event of the end of the Job")
 
 
-def test_a_template_that_the_server_refuses_is_missed_at_once_and_told(
+def test_a_template_that_the_server_refuses_is_missed_at_once_and_reported(
     plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     operator = replica().start()
@@ -99,8 +99,8 @@ def test_a_template_that_the_server_refuses_is_missed_at_once_and_told(
 
     assert sight.conditions()["SchedulingError"] == ("True", "Rejected")
     assert "spec.parallelism" in sight.complaint("SchedulingError")
-    told = {("Warning", "FailedCreate"), ("Warning", "Missed")}
-    wait_until(lambda: told <= sight.reasons(), what="events")
+    expected = {("Warning", "FailedCreate"), ("Warning", "Missed")}
+    wait_until(lambda: expected <= sight.reasons(), what="events")
     assert any("spec.parallelism" in each.message for each in sight.events())
     Load(plane, namespace).settle([operator])
 
@@ -122,7 +122,7 @@ def test_a_foreign_job_of_the_name_is_left_alone_and_the_period_is_missed(
     assert sight.jobs()[name]["metadata"]["uid"] == uid
 
 
-def test_a_period_without_a_second_is_told(
+def test_a_period_without_a_second_is_reported(
     plane: ControlPlane, namespace: str, sight: NamespaceReader, replica: Replicas
 ) -> None:
     """Its window holds no second that its constraints allow, for the periods of this hour at least."""

@@ -1,4 +1,4 @@
-"""kron-operator on a real cluster: the Jobs that it makes, keeps and removes."""
+"""kron-operator on a real cluster: the Jobs that it creates, keeps and deletes."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def test_a_job_says_whose_it_is_and_how_its_second_was_chosen(
     replica().start()
     metadata = {"labels": {"team": "data", "kron.io/kronjob": "mine"}, "annotations": {"note": "x"}}
     due = due_soon(now(), namespace, jobTemplate={**RUNNING, "metadata": metadata})
-    plane.admin.create(job("mine", "running"), namespace)  # which stands in nobody's way
+    plane.admin.create(job("mine", "running"), namespace)  # which blocks no other Job
     uid = plane.admin.create(due.document)["metadata"]["uid"]
 
     wait_until(lambda: child(due) in sight.jobs(), what="the Job")

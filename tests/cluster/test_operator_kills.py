@@ -1,4 +1,4 @@
-"""kron-operator killed a hundred times under load: two replicas, so that one is killed while the other takes over."""
+"""kron-operator is killed a hundred times under load, one of two replicas at a time."""
 
 import random
 import signal
@@ -42,7 +42,7 @@ def test_a_hundred_kills_under_load_double_and_lose_nothing(load: Load, replica:
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_leader_that_is_held_up_again_and_again_loses_nothing(load: Load, replica: Replicas, number: int) -> None:
-    """It may come back before anybody noticed, or when another one leads."""
+    """It may come back before its lease expires, or when another replica leads."""
     operators = [replica(*HASTE).start() for _ in range(number)]
     load.add(90)
     load.wait_for(2)

@@ -1,4 +1,4 @@
-"""kron-operator: who leads, under load, and where it looks."""
+"""kron-operator: leadership, load, and the namespaces that it watches."""
 
 from pathlib import Path
 
@@ -65,7 +65,7 @@ def test_a_leader_that_cannot_renew_starts_nothing_and_comes_back(
     load.add(60)
     load.wait_for(2)
     lease = plane.admin.get("Lease", namespace, LEASE_NAME)
-    lease["spec"] |= {"holderIdentity": "somebody-else", "leaseDurationSeconds": 5}
+    lease["spec"] |= {"holderIdentity": "another-holder", "leaseDurationSeconds": 5}
     plane.admin.patch("Lease", namespace, LEASE_NAME, {"spec": lease["spec"]})
 
     wait_until(lambda: operator.lines("standing by"), what="standing by")

@@ -1,4 +1,4 @@
-"""kron-operator on a real cluster that is not there yet: it waits, and says so."""
+"""kron-operator waits for a cluster that is not ready, and logs why."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The control plane itself: what the other cluster tests rely on."""
+"""Tests of the control plane that the other cluster tests rely on."""
 
 import signal
 import subprocess
@@ -29,7 +29,7 @@ time.sleep(600)
 
 
 def job(name: str, order: str) -> dict[str, Any]:
-    """Return a Job whose Pod does as it is told."""
+    """Return a Job whose Pod does what its command says."""
     template = {
         "metadata": {"annotations": {ORDER: order}},
         "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "none"}]},
@@ -53,13 +53,13 @@ def phases(plane: ControlPlane, namespace: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("order", "condition"), [("succeeded", "Complete"), ("failed", "Failed")])
-def test_a_job_ends_as_its_pod_was_told(plane: ControlPlane, namespace: str, order: str, condition: str) -> None:
+def test_a_job_ends_as_its_pod_says(plane: ControlPlane, namespace: str, order: str, condition: str) -> None:
     plane.admin.create(job("j", order), namespace)
 
     wait_until(lambda: condition in conditions(plane, namespace, "j"), what=condition)
 
 
-def test_a_running_pod_runs_until_it_is_told_to_end(plane: ControlPlane, namespace: str) -> None:
+def test_a_running_pod_runs_until_its_instruction_changes(plane: ControlPlane, namespace: str) -> None:
     plane.admin.create(job("j", "running"), namespace)
     wait_until(lambda: phases(plane, namespace) == ["Running"], what="the Pod running")
     (pod,) = plane.admin.list("Pod", namespace)
@@ -107,7 +107,7 @@ def test_the_jobs_of_a_deleted_kronjob_go_with_it(plane: ControlPlane, namespace
     wait_until(lambda: not plane.admin.list("Job", namespace), what="the Job gone")
 
 
-def test_a_service_account_may_do_what_it_is_granted_and_the_audit_log_tells(
+def test_a_service_account_may_do_what_it_is_granted_and_the_audit_log_shows_it(
     plane: ControlPlane, namespace: str
 ) -> None:
     rule = {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["list"]}

@@ -1,4 +1,4 @@
-"""The client on a real server: list and watch survive what a server can do, and one replica leads."""
+"""The client on a real server: list and watch survive its faults, and one replica leads."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
@@ -92,12 +92,12 @@ def kubeconfig(plane: ControlPlane, namespace: str) -> str:
 async def reflecting(plane: ControlPlane, namespace: str) -> AsyncIterator[RestartableReflector]:
     """Reflect the KronJobs of a namespace as long as the block."""
     api = ApiClient(load_cluster_config(kubeconfig(plane, namespace), None, home=False))
-    world = RestartableReflector(api, namespace)
-    world.start()
+    reflector = RestartableReflector(api, namespace)
+    reflector.start()
     try:
-        yield world
+        yield reflector
     finally:
-        await world.stop()
+        await reflector.stop()
         await api.close()
 
 
@@ -115,12 +115,12 @@ def test_a_list_of_several_pages_and_every_change_after_it_are_seen(plane: Contr
     make(plane, namespace, *first)
 
     async def play() -> None:
-        async with reflecting(plane, namespace) as world:
-            await world.store.until(lambda: world.store.known == first)
+        async with reflecting(plane, namespace) as reflector:
+            await reflector.store.until(lambda: reflector.store.known == first)
             make(plane, namespace, "late")
             plane.admin.delete("KronJob", namespace, "k0")
-            await world.store.until(lambda: world.store.known == {*first, "late"} - {"k0"})
-            assert len(world.store.lists) == 1
+            await reflector.store.until(lambda: reflector.store.known == {*first, "late"} - {"k0"})
+            assert len(reflector.store.lists) == 1
 
     live(play())
 
@@ -131,47 +131,47 @@ def test_what_happened_while_a_killed_server_was_away_is_seen_when_it_is_back(
     make(plane, namespace, "before")
 
     async def play() -> None:
-        async with reflecting(plane, namespace) as world:
-            await world.store.until(lambda: world.store.known == {"before"})
+        async with reflecting(plane, namespace) as reflector:
+            await reflector.store.until(lambda: reflector.store.known == {"before"})
             plane.kill_api_server()
-            await world.store.until(lambda: bool(world.store.problems))
-            assert world.causes[0] == "broken"
+            await reflector.store.until(lambda: bool(reflector.store.problems))
+            assert reflector.causes[0] == "broken"
             plane.start_api_server()
             wait_until(lambda: not is_refused(make, plane, namespace, "after"), what="the CRD served again")
-            await world.store.until(lambda: world.store.known == {"before", "after"})
+            await reflector.store.until(lambda: reflector.store.known == {"before", "after"})
 
     live(play())
 
 
-def test_after_a_compaction_a_new_list_tells_what_is_gone(plane: ControlPlane, namespace: str) -> None:
+def test_after_a_compaction_a_new_list_finds_deleted_objects(plane: ControlPlane, namespace: str) -> None:
     make(plane, namespace, "stays", "goes")
 
     async def play() -> None:
-        async with reflecting(plane, namespace) as world:
-            await world.store.until(lambda: world.store.known == {"stays", "goes"})
-            await world.stop()
+        async with reflecting(plane, namespace) as reflector:
+            await reflector.store.until(lambda: reflector.store.known == {"stays", "goes"})
+            await reflector.stop()
             plane.admin.delete("KronJob", namespace, "goes")
             plane.kill_api_server()
             plane.compact()
             plane.start_api_server()
-            world.start()
-            await world.store.until(lambda: world.store.known == {"stays"})
-            assert (world.causes[-1], len(world.store.lists)) == ("expired", 2)
+            reflector.start()
+            await reflector.store.until(lambda: reflector.store.known == {"stays"})
+            assert (reflector.causes[-1], len(reflector.store.lists)) == ("expired", 2)
 
     live(play())
 
 
-def test_a_server_that_refuses_is_told_and_asked_until_it_does_not(plane: ControlPlane, namespace: str) -> None:
+def test_a_refusal_is_reported_and_retried_until_it_ends(plane: ControlPlane, namespace: str) -> None:
     make(plane, namespace, "k")
 
     async def play() -> None:
-        async with reflecting(plane, namespace) as world:
-            await world.store.until(lambda: world.store.known == {"k"})
+        async with reflecting(plane, namespace) as reflector:
+            await reflector.store.until(lambda: reflector.store.known == {"k"})
             plane.admin.delete("RoleBinding", namespace, "all")
-            await world.stop()
-            world.start()
-            await world.store.until(lambda: bool(world.store.problems))
-            refused = world.store.problems[0]
+            await reflector.stop()
+            reflector.start()
+            await reflector.store.until(lambda: bool(reflector.store.problems))
+            refused = reflector.store.problems[0]
             assert isinstance(refused, ApiRefusedError)
             assert (refused.code, refused.reason) == (403, "Forbidden")
             assert "cannot watch resource" in refused.message

@@ -1,4 +1,4 @@
-"""The operator's role, by the audit log: nothing that it asks is refused, and nothing that it may do is never done."""
+"""The operator's role matches the audit log: no request is refused, and no right is unused."""
 
 from collections.abc import Iterator
 from pathlib import Path

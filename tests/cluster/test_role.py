@@ -1,4 +1,4 @@
-"""Whether a role is exact is decided by the audit log."""
+"""Tests of the comparison of a role with an audit log."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -40,14 +40,14 @@ def test_a_role_of_which_every_right_was_used_is_exact() -> None:
     assert compare([ROLE], ALL).is_exact
 
 
-def test_a_right_that_nobody_used_is_told() -> None:
+def test_an_unused_right_is_reported() -> None:
     found = compare([ROLE], ALL[1:])
 
     assert found.unused == {LIST}
     assert not found.is_exact
 
 
-def test_a_request_without_a_right_is_told_and_uses_none() -> None:
+def test_a_request_without_a_right_is_reported_and_uses_none() -> None:
     found = compare([ROLE], [*ALL[1:], asked(LIST, code=403, is_allowed=False)])
 
     assert found.refused == found.unused == {LIST}
@@ -67,7 +67,7 @@ def test_a_refusal_for_another_reason_than_rights_uses_the_right() -> None:
     assert compare([ROLE], [*ALL[:3], asked(CREATE, code=403)]).is_exact
 
 
-def test_a_right_that_came_from_elsewhere_is_told() -> None:
+def test_a_right_that_came_from_elsewhere_is_reported() -> None:
     get = Permission("", "secrets", "get")
 
     found = compare([ROLE], [*ALL, asked(get)])

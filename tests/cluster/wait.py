@@ -1,4 +1,4 @@
-"""wait_until(condition): ask again and again, for what a real server does in its own time."""
+"""Wait until a condition on a real server holds."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""@clause(id, …): the test cites these clauses and runs once under each contract that makes all of them.
+"""The decorator `@clause(id, …)`: a test cites clauses and runs under each contract that makes all of them.
 
 The body gets the contract as argument `contract`, if it has one; a test of one contract alone may do without. If the
 body is a coroutine function it runs in an event loop of its own.

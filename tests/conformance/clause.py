@@ -1,4 +1,4 @@
-"""Clause: one thing that a contract demands, in one sentence."""
+"""Clause: one demand of a contract, in one sentence."""
 
 from dataclasses import dataclass
 

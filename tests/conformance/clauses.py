@@ -1,4 +1,4 @@
-"""CATALOGUE: every demand of the four contracts, by its name, in the order of their sections."""
+"""CATALOGUE: every clause of the four contracts, by name, in the order of their sections."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""CHOICE: what the contract `kron` demands of definitions, periods, windows and seeds."""
+"""CHOICE: clauses of the contract `kron` on definitions, periods, windows and seeds."""
 
 from tests.conformance.clause import KRON, Clause
 
@@ -31,7 +31,7 @@ CHOICE = (
         _SCOPE,
         "hosts.utc",
         "All comparisons are made between instants in UTC.",
-        "cron/test_search::test_what_comes_out_is_in_utc_whatever_the_zone",
+        "cron/test_search::test_occurrences_are_in_utc_in_every_zone",
         f"{_DECIDE}::test_the_nominal_time_may_be_given_in_any_zone",
     ),
     _row(_SCOPE, "hosts.zone", "Schedules and constraints are read in the time zone of the job."),
@@ -111,7 +111,7 @@ CHOICE = (
         "period.next",
         "The next nominal time of an instant is the smallest that is after it.",
         "cron/test_search::test_next_is_strictly_after",
-        "cron/test_search::test_the_next_occurrence_is_its_own_previous_and_nothing_lies_between",
+        "cron/test_search::test_the_next_occurrence_is_its_own_previous_and_none_is_between",
     ),
     _row(_PERIOD, "period.nominal", "A period is identified by its nominal time: each nominal time is one period."),
     _row(
@@ -140,7 +140,7 @@ CHOICE = (
         _WINDOW,
         "window.contains-chosen",
         "The chosen time is never before the start of the window and never after its end.",
-        f"{_DECIDE}::test_the_chosen_second_lies_in_the_window_or_there_is_a_reason",
+        f"{_DECIDE}::test_the_chosen_second_is_in_the_window_or_there_is_a_reason",
     ),
     _row(
         _WINDOW,
@@ -153,7 +153,7 @@ CHOICE = (
         _DISTRIBUTION,
         "distribution.bounded",
         "No distribution chooses a second outside of the window.",
-        f"{_DECIDE}::test_the_chosen_second_lies_in_the_window_or_there_is_a_reason",
+        f"{_DECIDE}::test_the_chosen_second_is_in_the_window_or_there_is_a_reason",
         "decision/test_distribution::test_a_normal_of_huge_sigma_is_uniform",
     ),
     _row(

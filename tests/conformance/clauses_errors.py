@@ -1,4 +1,4 @@
-"""ERRORS: what is demanded of the errors, one clause for each kind, and of how they are raised."""
+"""ERRORS: clauses on errors, one for each kind, and on how they are raised."""
 
 from tests.conformance.clause import BOTH_POLLING, DECLARATIVE, EVERY, Clause
 

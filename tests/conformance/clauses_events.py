@@ -1,4 +1,4 @@
-"""EVENTS: what is demanded of each event, and of all together."""
+"""EVENTS: clauses on each event, and on all of them."""
 
 from tests.conformance.clause import DRAFT, Clause
 

@@ -1,4 +1,4 @@
-"""HOSTS: what the contract `kron` demands of hosts: idempotency, changes, clocks, observability."""
+"""HOSTS: clauses of the contract `kron` on hosts: idempotency, changes, clocks, observability."""
 
 from tests.conformance.clause import KRON, Clause
 
@@ -55,13 +55,13 @@ HOSTS = (
         "once.daemon",
         "krond looks at its records, and at executions that are still active, before it starts one.",
         f"{_LIVES}::test_a_run_that_survived_is_active_and_its_time_counts_from_its_start",
-        "hosts/krond/test_daemon::test_what_survives_a_killed_krond_is_active_in_the_next_and_ends_unknown",
+        "hosts/krond/test_daemon::test_a_process_that_survives_a_killed_krond_is_active_in_the_next_and_ends_unknown",
     ),
     _row(
         _ONCE,
         "once.started-is-handled",
         "A period whose execution is recorded as started or completed is handled.",
-        f"{_LIVES}::test_a_run_that_nobody_saw_end_is_unknown_and_is_not_run_again",
+        f"{_LIVES}::test_a_run_with_an_unobserved_end_is_unknown_and_is_not_run_again",
         f"{_LIVES}::test_a_stop_leaves_nothing_to_explain",
         f"{_LIVES}::test_a_period_that_was_run_is_not_run_again_by_a_definition_that_would_choose_it_later",
         _REFUSED,
@@ -156,7 +156,7 @@ HOSTS = (
         "clock.stall",
         "A shorter delay is a stall: each period is judged with slack. An idle loop in time is not late.",
         f"{_FREEZES}::test_after_a_stall_each_period_is_judged",
-        f"{_FREEZES}::test_a_delay_of_exactly_the_slack_is_a_stall_and_any_more_is_a_freeze",
+        f"{_FREEZES}::test_a_delay_of_exactly_the_slack_is_a_stall_and_a_longer_one_is_a_freeze",
         f"{_FREEZES}::test_an_idle_loop_that_sleeps_its_full_minute_is_neither_frozen_nor_stalled",
     ),
     _row(
@@ -183,7 +183,7 @@ HOSTS = (
         "shown.replay",
         "The log has all that is needed to make a decision again without the host.",
         "cli/test_explain::test_a_log_line_that_holds_a_decision_is_replayed",
-        "hosts/operator/test_leader_session::test_a_decision_of_the_log_is_found_again_by_whoever_replays_it",
+        "hosts/operator/test_leader_session::test_a_logged_decision_replays_to_the_same_decision",
         "cli/test_replay::test_a_log_alone_gives_every_decision_that_an_independent_computation_gives",
     ),
     _row(
@@ -207,7 +207,7 @@ HOSTS = (
         _GUARANTEE,
         "guarantee.window",
         "1. The chosen time is within the window.",
-        f"{_DECIDE}::test_the_chosen_second_lies_in_the_window_or_there_is_a_reason",
+        f"{_DECIDE}::test_the_chosen_second_is_in_the_window_or_there_is_a_reason",
         _JUDGE,
     ),
     _row(

@@ -1,4 +1,4 @@
-"""PERIODS: what the contract `kron` demands of decisions, of outcomes, and of the hosts that act on them."""
+"""PERIODS: clauses of the contract `kron` on decisions, outcomes and the hosts that act on them."""
 
 from tests.conformance.clauses_choice import CHOICE
 from tests.conformance.clauses_hosts import HOSTS

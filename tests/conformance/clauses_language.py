@@ -1,4 +1,4 @@
-"""LANGUAGE: what is demanded of the cron language."""
+"""LANGUAGE: clauses on the cron language."""
 
 from tests.conformance.clause import DECLARATIVE, DRAFT, EVERY, POLLING, Clause
 

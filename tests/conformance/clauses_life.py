@@ -1,4 +1,4 @@
-"""LIFE: what is demanded of the states of scheduler, task and polling, and of the times kept for a task."""
+"""LIFE: clauses on the states of scheduler, task and polling, and on the times kept for a task."""
 
 from tests.conformance.clause import BOTH_POLLING, DECLARATIVE, DRAFT, EVERY, POLLING, Clause
 
@@ -91,7 +91,7 @@ LIFE = (
         "scheduler.stopped",
         EVERY,
         _SCHEDULER,
-        "When nothing runs any more Stopping leads to Stopped and tells SchedulerStopped.",
+        "When no run is active, Stopping leads to Stopped and emits SchedulerStopped.",
     ),
     Clause("scheduler.restartable", EVERY, _SCHEDULER, "A scheduler that has stopped can be initialised again."),
     # --- task
@@ -105,7 +105,7 @@ LIFE = (
         "task.due",
         EVERY,
         _TASK,
-        "A task that waits starts when its minute comes: the attempt is recorded and TaskRunStarted is told.",
+        "A task that waits starts when its minute comes: the attempt is recorded and TaskRunStarted is emitted.",
     ),
     Clause("task.once-a-minute", EVERY, _TASK, "A task that has run in a minute does not start for this minute again."),
     Clause(
@@ -125,28 +125,28 @@ LIFE = (
         EVERY,
         _TASK,
         "A callback that returns leads to AwaitingRun: the success is recorded, a pending retry is cleared and "
-        "TaskRunCompleted is told.",
+        "TaskRunCompleted is emitted.",
     ),
     Clause(
         "task.fails",
         EVERY,
         _TASK,
         "A callback that raises leads to AwaitingRetry: the failure is recorded, a retry is allowed one delay after it "
-        "and TaskRunFailed is told.",
+        "and TaskRunFailed is emitted.",
     ),
     Clause(
         "task.retries",
         EVERY,
         _TASK,
         "When the retry is allowed the task starts: the retry is cleared, the attempt is recorded and TaskRetryStarted "
-        "is told.",
+        "is emitted.",
     ),
     Clause(
         "task.preempted",
         EVERY,
         _TASK,
         "An occurrence that comes during AwaitingRetry clears the retry and starts the task: TaskRetryPreempted is "
-        "told, then TaskRunStarted.",
+        "emitted, then TaskRunStarted.",
     ),
     # --- times
     Clause(

@@ -1,4 +1,4 @@
-"""OUTCOME: what the contract `kron` demands of constraints, decisions, outcomes and policies."""
+"""OUTCOME: clauses of the contract `kron` on constraints, decisions, outcomes and policies."""
 
 from tests.conformance.clause import KRON, Clause
 
@@ -123,7 +123,7 @@ OUTCOME = (
         _OUTCOME,
         "outcome.no-second-execution",
         "No execution is started for a period that is handled.",
-        f"{_LIVES}::test_a_run_that_nobody_saw_end_is_unknown_and_is_not_run_again",
+        f"{_LIVES}::test_a_run_with_an_unobserved_end_is_unknown_and_is_not_run_again",
         f"{_VERDICT}::test_a_handled_period_is_left_alone_whatever_the_time",
         "rules/test_period_queue::test_handled_periods_do_not_come_again",
     ),
@@ -156,7 +156,7 @@ OUTCOME = (
         "deadline.within",
         "A period may be executed until chosen time plus deadline, both included.",
         f"{_VERDICT}::test_a_period_exactly_at_its_deadline_runs_and_a_second_later_is_missed",
-        f"{_VERDICT}::test_a_period_within_its_deadline_runs_and_tells_how_late_it_is",
+        f"{_VERDICT}::test_a_period_within_its_deadline_runs_and_its_lateness_is_known",
     ),
     _row(
         _DEADLINE,

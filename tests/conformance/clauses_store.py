@@ -1,4 +1,4 @@
-"""STORE: what is demanded of records and overrides, of things that happen at once or twice, and of bad input."""
+"""STORE: clauses on records and overrides, concurrency, idempotency and bad input."""
 
 from tests.conformance.clause import BOTH_POLLING, DECLARATIVE, DRAFT, EVERY, POLLING, Clause
 
@@ -149,7 +149,9 @@ STORE = (
         _AGAIN,
         "Later calls of initialize never make a task run twice for one occurrence.",
     ),
-    Clause("again.overrides-detected", EVERY, _AGAIN, "Every later list is compared anew: what changed is overridden."),
+    Clause(
+        "again.overrides-detected", EVERY, _AGAIN, "Every later list is compared again: what changed is overridden."
+    ),
     Clause("again.same-state-written", EVERY, _AGAIN, "Recording the same state again is harmless."),
     Clause("again.partial-failure", EVERY, _AGAIN, "A write that fails leaves no half of itself behind."),
     Clause("again.crash", EVERY, _AGAIN, "After a crash the records are consistent and the tasks go on."),

@@ -1,4 +1,4 @@
-"""THEORY: what the formal theory demands of every trace, what it assumes of the world, and the targets in real time."""
+"""THEORY: the theory's properties of every trace, its assumptions, and the real-time targets."""
 
 from tests.conformance.clause import DECLARATIVE, DRAFT, POLLING, Clause
 
@@ -9,7 +9,7 @@ _RESOURCES = "Limits on resources"
 _PROPERTIES = "theory/test_properties"
 _CAUGHT = f"{_PROPERTIES}::test_the_shortest_trace_that_violates_it_is_caught_where_it_does"
 _AT_A_CRASH = f"{_PROPERTIES}::test_at_a_crash_everything_is_frozen_unless_something_acts"
-_OPEN = f"{_PROPERTIES}::test_what_recurs_for_ever_is_never_decided_and_does_not_count"
+_OPEN = f"{_PROPERTIES}::test_a_property_about_recurrence_is_never_decided_and_does_not_count"
 
 
 def _row(section: str, name: str, sentence: str, *shown_by: str) -> Clause:
@@ -42,7 +42,7 @@ THEORY = (
         _THEORY,
         "theory.linear",
         "The work for an obligation, and that of an initialisation, grows linearly with the list.",
-        "engine/tasks/test_step::test_what_is_not_due_is_not_evaluated",
+        "engine/tasks/test_step::test_a_task_that_is_not_due_is_not_evaluated",
     ),
     _row(
         _THEORY, "theory.quiet-after-crash", "T1: after a crash nothing starts before a successful initialize.", _CAUGHT
@@ -76,7 +76,7 @@ THEORY = (
         _THEORY,
         "theory.repairs",
         "Formulas that contradict each other or their text are repaired, each with a trace that shows the difference.",
-        "theory/test_repairs::test_a_witness_tells_the_two_apart",
+        "theory/test_repairs::test_a_witness_distinguishes_the_two_formulas",
         "theory/test_repairs::test_the_repaired_formula_says_on_the_witness_what_it_means",
     ),
     # --- the environment
@@ -97,7 +97,7 @@ THEORY = (
         "world.runs-end",
         "A2: every run ends or is cut off by a crash.",
         f"{_PROPERTIES}::test_a_run_in_flight_at_the_end_of_all_things_never_ends",
-        f"{_PROPERTIES}::test_what_a_longer_trace_would_tell_is_open",
+        f"{_PROPERTIES}::test_a_verdict_that_needs_a_longer_trace_is_open",
     ),
     _row(
         _WORLD, "world.low-lag", "A3: the lag is below one minute.", f"{_PROPERTIES}::test_a_lag_of_a_minute_is_not_low"

@@ -1,4 +1,4 @@
-"""TIME: what is demanded of the interface, of time, of missed runs and of the start."""
+"""TIME: clauses on the interface, time, missed runs and the start."""
 
 from tests.conformance.clause import BOTH_POLLING, DECLARATIVE, EVERY, Clause
 
@@ -32,7 +32,7 @@ TIME = (
         "A baseline, or a retry, more than an hour in the future is counted from now, with one BaselineClamped a task.",
         shown_by=(
             f"{_BASELINE}::test_a_task_whose_last_start_is_days_ahead_runs_again_at_its_next_time",
-            f"{_BASELINE}::test_a_clamp_that_was_recorded_is_not_told_again_by_the_next_start",
+            f"{_BASELINE}::test_a_recorded_clamp_is_not_reported_again_by_the_next_start",
             f"{_BASELINE}::test_a_retry_of_days_ahead_waits_its_delay_from_the_correction",
             f"{_BASELINE}::test_a_start_half_an_hour_ahead_is_waited_for_as_before",
         ),
@@ -58,7 +58,7 @@ TIME = (
     ),
     Clause("time.starts-all-due", BOTH_POLLING, _TIME, "Every task that a poll finds due is started."),
     Clause("time.polls-while-tasks", BOTH_POLLING, _TIME, "Polling goes on for as long as one task is scheduled."),
-    Clause("time.no-tasks-no-polls", BOTH_POLLING, _TIME, "Polling ends when no task is scheduled any more."),
+    Clause("time.no-tasks-no-polls", BOTH_POLLING, _TIME, "Polling ends when no task is scheduled."),
     Clause("time.local-zone", EVERY, _TIME, "All calculations are made in the time zone of the host."),
     Clause("time.dst-of-the-host", EVERY, _TIME, "Clocks change when they change in the zone of the host."),
     Clause("time.gap-is-skipped", EVERY, _TIME, "A minute that clocks jump over is skipped."),

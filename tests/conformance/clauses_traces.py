@@ -1,4 +1,4 @@
-"""TRACES: what is demanded of every trace of observable events, and the invariants that a test must be able to see."""
+"""TRACES: clauses on every trace of observable events, and the invariants that need a test."""
 
 from tests.conformance.clause import DRAFT, POLLING, Clause
 
@@ -27,7 +27,7 @@ TRACES = (
         "trace.crash-consistency",
         _P,
         _TRACES,
-        "After a crash nothing starts before an initialisation, and no run ends that did not start anew.",
+        "After a crash nothing starts before an initialisation, and no run ends that did not start again.",
     ),
     Clause("trace.stop-flushes", _P, _TRACES, "Every run in flight when a stop begins has ended when the stop ends."),
     Clause(

@@ -1,4 +1,4 @@
-"""ContractHarness: schedulers on virtual time under one contract, with the runs of their callbacks and their events."""
+"""ContractHarness: schedulers on virtual time under one contract, with their runs and events."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
@@ -62,7 +62,7 @@ class ContractHarness:
         takes: timedelta = NOTHING,
         fails: int = 0,
     ) -> RegistrationTuple:
-        """Return a registration whose callback takes its time and whose first runs fail, as many as told."""
+        """Return a registration whose callback takes its time and whose first `fails` runs fail."""
         failures = iter(range(fails))
 
         async def callback() -> None:
@@ -76,7 +76,7 @@ class ContractHarness:
         return name, cron, callback, retry
 
     def scheduler(self, ledger: Path | None = None) -> Scheduler:
-        """Return a new scheduler of this world; with a path, one that keeps its records in a file."""
+        """Return a new scheduler of this harness; with a path, one that keeps its records in a file."""
         return Scheduler(
             ledger=ledger or self.disk,
             contract=self.contract.name,
@@ -108,11 +108,11 @@ class ContractHarness:
         """Return what is stored of the task."""
         return self.store.records[name]
 
-    def told(self, name: str) -> list[Event]:
+    def events_named(self, name: str) -> list[Event]:
         """Return the events of that name."""
         return [event for event in self.events if event.name == name]
 
-    def story(self, *names: str) -> list[str]:
+    def event_names(self, *names: str) -> list[str]:
         """Return the names of all events that are among the given ones, in order."""
         return [event.name for event in self.events if event.name in names]
 

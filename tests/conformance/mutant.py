@@ -1,4 +1,4 @@
-"""Mutant: a bug as a change to the text of the code, the clauses that it violates, and the test that fails."""
+"""Mutant: a bug as a change of source text, the clauses that it violates, and the test that fails."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""MUTANTS: bugs as changes to the text of the code, each with the clauses that it violates and the test that fails."""
+"""MUTANTS: all bugs of the mutation tables."""
 
 from tests.conformance.mutants_choices import CHOICES
 from tests.conformance.mutants_inputs import INPUTS

@@ -1,4 +1,4 @@
-"""LIBRARY: bugs of the library: its errors, its events, its states and its limits."""
+"""LIBRARY: bugs of the library: its errors, events, states and limits."""
 
 from tests.conformance.mutant import bug
 
@@ -85,14 +85,14 @@ LIBRARY = (
         "errors/runtime.py",
         "cannot be written: {reason}",
         "cannot be written by INSERT INTO task: {reason}",
-        f"{_STORES}::test_whatever_is_done_to_the_file_no_message_and_no_event_speaks_sql",
+        f"{_STORES}::test_with_any_damage_of_the_file_no_message_and_no_event_contains_sql",
     ),
     bug(
         "failures.no-internals",
         "errors/runtime.py",
         '"Invalid registration shape: expected [string, string, function, Duration]"',
         'f"Invalid registration shape: expected [string, string, function, Duration], found {received!r}"',
-        "conformance/test_input_and_failures::test_the_message_of_a_refusal_tells_nothing_of_the_inside",
+        "conformance/test_input_and_failures::test_the_message_of_a_refusal_contains_no_internals",
     ),
     bug(
         "polling.last-task-cancelled",

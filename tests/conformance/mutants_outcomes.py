@@ -1,4 +1,4 @@
-"""OUTCOMES: bugs of policies, of idempotency, of changes and of what a host shows."""
+"""OUTCOMES: bugs of policies, idempotency, changes and of what a host shows."""
 
 from tests.conformance.mutant import bug
 from tests.hosts.krond.test_policy_mutants import MUTANTS as POLICY_MUTANTS
@@ -40,7 +40,7 @@ OUTCOMES = (
         "rules/verdict.py",
         "return Close(Outcome.MISSED, Reason.DEADLINE.value)",
         "return Wait(None)",
-        f"{_PERIODS}::test_whatever_policy_and_state_are_an_eligible_period_is_handled_at_once",
+        f"{_PERIODS}::test_with_any_policy_and_state_an_eligible_period_is_handled_at_once",
     ),
     bug(
         "deadline.within deadline.beyond",
@@ -166,7 +166,7 @@ OUTCOMES = (
         "engine/jobs/job_state.py",
         "PeriodQueue(self.work.timing, until, self.handled)",
         "PeriodQueue(self.work.timing, self.record.declared_at, NO_PERIODS)",
-        f"{_PERIODS}::test_what_was_handled_before_the_clock_was_set_back_stays_handled_in_the_next_life",
+        f"{_PERIODS}::test_periods_handled_before_the_clock_was_set_back_stay_handled_after_a_restart",
     ),
     bug(
         "shown.period outcome.one-each",
@@ -230,7 +230,7 @@ OUTCOMES = (
         "rules/outage.py",
         "if late <= slack:",
         "if late < slack:",
-        f"{_FREEZES}::test_a_delay_of_exactly_the_slack_is_a_stall_and_any_more_is_a_freeze",
+        f"{_FREEZES}::test_a_delay_of_exactly_the_slack_is_a_stall_and_a_longer_one_is_a_freeze",
     ),
     bug(
         "clock.stall",

@@ -173,7 +173,7 @@ THEORY = (
         "theory/properties.py",
         "Always(Eventually(DUE)) | Always(~DUE),\n    blame=_ENVIRONMENT,\n    is_always_open=True,",
         "Always(~DUE) | Always(~DUE),\n    blame=_ENVIRONMENT,",
-        "theory/test_properties::test_what_recurs_for_ever_is_never_decided_and_does_not_count",
+        "theory/test_properties::test_a_property_about_recurrence_is_never_decided_and_does_not_count",
     ),
     bug(
         "world.runs-end",

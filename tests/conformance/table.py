@@ -1,4 +1,4 @@
-"""docs/conformance.md: every clause, its contracts, its tests and whether it holds.
+"""Write docs/conformance.md: every clause, its contracts, its tests and its verdict.
 
 `python -m tests.conformance.table` runs the suite and writes the page; the verdicts are those of that run.
 """

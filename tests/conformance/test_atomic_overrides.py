@@ -1,4 +1,4 @@
-"""Records and overrides: all of a list or nothing of it, and what a write that fails leaves behind."""
+"""Records and overrides: a list is applied completely or not at all, and the effect of a failed write."""
 
 import sqlite3
 from contextlib import closing, suppress
@@ -25,19 +25,19 @@ OLD = {CHANGED_CRON: "0 3 * * *", CHANGED_RETRY: "0 3 * * *", GONE: "0 3 * * *"}
 NEW = {CHANGED_CRON: "0 4 * * *", CHANGED_RETRY: "0 3 * * *", FRESH: "0 3 * * *"}
 
 
-def before(world: ContractHarness) -> list[RegistrationTuple]:
+def before(harness: ContractHarness) -> list[RegistrationTuple]:
     """Return the list that is stored first."""
-    return [world.task(name, cron, retry=5 * MINUTE) for name, cron in OLD.items()]
+    return [harness.task(name, cron, retry=5 * MINUTE) for name, cron in OLD.items()]
 
 
-def after(world: ContractHarness) -> list[RegistrationTuple]:
+def after(harness: ContractHarness) -> list[RegistrationTuple]:
     """Return the list that overrides two tasks, adds one and lacks one."""
-    return [world.task(name, cron, retry=MINUTE) for name, cron in NEW.items()]
+    return [harness.task(name, cron, retry=MINUTE) for name, cron in NEW.items()]
 
 
-def crons(world: ContractHarness) -> dict[str, str]:
+def crons(harness: ContractHarness) -> dict[str, str]:
     """Return the stored expressions."""
-    return {name: record.cron for name, record in world.store.records.items()}
+    return {name: record.cron for name, record in harness.store.records.items()}
 
 
 def rows_in(path: Path) -> dict[str, str]:
@@ -62,26 +62,26 @@ def refuse_to_store(path: Path, name: str) -> None:
 async def test_wherever_the_disk_fails_the_overrides_are_all_recorded_or_none(
     contract: Contract, successes: int
 ) -> None:
-    world = ContractHarness(contract)
-    await (await world.start(*before(world))).stop()
-    world.disk.fail_next(10, after=successes)
+    harness = ContractHarness(contract)
+    await (await harness.start(*before(harness))).stop()
+    harness.disk.fail_next(10, after=successes)
 
     with suppress(KronError):
-        await world.start(*after(world))
+        await harness.start(*after(harness))
 
-    assert crons(world) == (NEW if successes else OLD)
+    assert crons(harness) == (NEW if successes else OLD)
 
 
 @clause("override.atomic", "again.partial-failure")
 async def test_a_file_that_refuses_one_task_of_a_list_keeps_none_of_it(contract: Contract, tmp_path: Path) -> None:
-    world, path = ContractHarness(contract), tmp_path / "tasks.db"
-    first = world.scheduler(path)
-    await first.initialize(before(world))
+    harness, path = ContractHarness(contract), tmp_path / "tasks.db"
+    first = harness.scheduler(path)
+    await first.initialize(before(harness))
     await first.stop()
     refuse_to_store(path, FRESH)
 
     with pytest.raises(KronError):
-        await world.scheduler(path).initialize(after(world))
+        await harness.scheduler(path).initialize(after(harness))
 
     assert rows_in(path) == OLD
 
@@ -91,52 +91,52 @@ async def test_a_file_that_refuses_one_task_of_a_list_keeps_none_of_it(contract:
 
 @clause("override.failure-restores")
 async def test_a_failed_override_leaves_the_records_as_they_were(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await (await world.start(*before(world))).stop()
-    stored = dict(world.store.records)
-    world.disk.fail_next(error=disk_full())
+    harness = ContractHarness(contract)
+    await (await harness.start(*before(harness))).stop()
+    stored = dict(harness.store.records)
+    harness.disk.fail_next(error=disk_full())
 
     with pytest.raises(KronError) as caught:
-        await world.start(*after(world))
+        await harness.start(*after(harness))
 
     assert isinstance(caught.value.details["cause"], OSError)
-    assert world.store.records == stored
+    assert harness.store.records == stored
 
 
 @clause("override.failure-restores")
 async def test_after_a_failed_override_the_same_list_can_be_given_again(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await (await world.start(*before(world))).stop()
-    world.disk.fail_next(error=disk_full())
-    scheduler = world.scheduler()
+    harness = ContractHarness(contract)
+    await (await harness.start(*before(harness))).stop()
+    harness.disk.fail_next(error=disk_full())
+    scheduler = harness.scheduler()
     with pytest.raises(KronError):
-        await scheduler.initialize(after(world))
+        await scheduler.initialize(after(harness))
 
-    await scheduler.initialize(after(world))
+    await scheduler.initialize(after(harness))
 
-    assert crons(world) == NEW
+    assert crons(harness) == NEW
 
 
 @clause("override.failure-restores", under=BOTH_POLLING)
 async def test_a_failed_override_of_a_scheduler_that_runs_leaves_the_records_as_they_were(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(*before(world))
-    stored = dict(world.store.records)
-    world.disk.fail_next(error=disk_full())
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(*before(harness))
+    stored = dict(harness.store.records)
+    harness.disk.fail_next(error=disk_full())
 
     with pytest.raises(ScheduleTaskError):
-        await scheduler.initialize(after(world))
+        await scheduler.initialize(after(harness))
 
-    assert world.store.records == stored
+    assert harness.store.records == stored
 
 
 @clause("override.failure-restores", under=(DECLARATIVE,))
 async def test_the_error_of_a_failed_override_names_the_step_and_its_cause(contract: Contract) -> None:
-    world, cause = ContractHarness(contract), disk_full()
-    world.disk.fail_next(error=cause)
+    harness, cause = ContractHarness(contract), disk_full()
+    harness.disk.fail_next(error=cause)
 
     with pytest.raises(SchedulerStepError) as caught:
-        await world.start(world.task())
+        await harness.start(harness.task())
 
     step = "initialize scheduler: recording the registered tasks"
     assert caught.value.message == f"Failed to {step}: [Errno 28] No space left on device"
@@ -146,12 +146,12 @@ async def test_the_error_of_a_failed_override_names_the_step_and_its_cause(contr
 
 @clause("override.failure-is-schedule-task-error")
 async def test_the_error_of_a_failed_override_is_schedule_task_error(contract: Contract) -> None:
-    world, cause = ContractHarness(contract), disk_full()
-    await (await world.start(world.task())).stop()
-    world.disk.fail_next(error=cause)
+    harness, cause = ContractHarness(contract), disk_full()
+    await (await harness.start(harness.task())).stop()
+    harness.disk.fail_next(error=cause)
 
     with pytest.raises(ScheduleTaskError) as caught:
-        await world.start(world.task(cron="30 * * * *"))
+        await harness.start(harness.task(cron="30 * * * *"))
 
     assert caught.value.message == "Failed to schedule tasks: [Errno 28] No space left on device"
     assert caught.value.details == {"name": None, "cronExpression": None, "cause": cause}
@@ -163,31 +163,31 @@ async def test_the_error_of_a_failed_override_is_schedule_task_error(contract: C
 
 @clause("again.partial-failure")
 async def test_starts_that_could_not_be_recorded_have_not_happened_and_come_later(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task("one"), world.task("two"))
-    stored = dict(world.store.records)
-    world.disk.fail_next(1)
+    harness = ContractHarness(contract)
+    await harness.start(harness.task("one"), harness.task("two"))
+    stored = dict(harness.store.records)
+    harness.disk.fail_next(1)
 
-    await world.until("11:00")
+    await harness.until("11:00")
 
-    assert world.store.records == stored
-    assert world.began == []
-    await world.until("11:10")
-    assert names_of(world.began) == ["one", "two"]
-    assert world.starts("one") == world.starts("two") == times("11:00:01")
+    assert harness.store.records == stored
+    assert harness.began == []
+    await harness.until("11:10")
+    assert names_of(harness.began) == ["one", "two"]
+    assert harness.starts("one") == harness.starts("two") == times("11:00:01")
 
 
 @clause("again.partial-failure")
-async def test_ends_that_could_not_be_recorded_are_recorded_later_and_told_then(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task("one", takes=MINUTE), world.task("two", takes=MINUTE))
-    await world.until("11:00:30")
-    world.disk.fail_next(1)
+async def test_ends_that_could_not_be_recorded_are_recorded_later_and_emitted_then(contract: Contract) -> None:
+    harness = ContractHarness(contract)
+    await harness.start(harness.task("one", takes=MINUTE), harness.task("two", takes=MINUTE))
+    await harness.until("11:00:30")
+    harness.disk.fail_next(1)
 
-    await world.until("11:01")
+    await harness.until("11:01")
 
-    assert [record.last_success for record in world.store.records.values()] == [None, None]
-    assert world.told("TaskRunCompleted") == []
-    await world.until("11:02")
-    assert [record.last_success for record in world.store.records.values()] == [at("11:01"), at("11:01")]
-    assert len(world.told("TaskRunCompleted")) == 2
+    assert [record.last_success for record in harness.store.records.values()] == [None, None]
+    assert harness.events_named("TaskRunCompleted") == []
+    await harness.until("11:02")
+    assert [record.last_success for record in harness.store.records.values()] == [at("11:01"), at("11:01")]
+    assert len(harness.events_named("TaskRunCompleted")) == 2

@@ -1,4 +1,4 @@
-"""The ends of the calendar: an expression without a further occurrence is an error, and a scheduler survives it."""
+"""The ends of the calendar: an expression without a further occurrence is an error that a scheduler survives."""
 
 from collections.abc import Callable
 
@@ -69,13 +69,15 @@ async def test_a_scheduler_survives_a_task_without_a_further_occurrence(contract
 
 
 async def _lives_on(contract: Contract) -> None:
-    world = ContractHarness(contract, "9999-12-31T22:50:30Z")
-    scheduler = await world.start(
-        world.task("over", "0 0 1 1 *"), world.task("once more", "0 23 * * *"), world.task("minutes", "58-59 * * * *")
+    harness = ContractHarness(contract, "9999-12-31T22:50:30Z")
+    scheduler = await harness.start(
+        harness.task("over", "0 0 1 1 *"),
+        harness.task("once more", "0 23 * * *"),
+        harness.task("minutes", "58-59 * * * *"),
     )
 
-    await world.until("9999-12-31T23:30:00Z")
+    await harness.until("9999-12-31T23:30:00Z")
     await scheduler.stop()
 
-    assert world.starts("once more") == times("9999-12-31T23:00:00Z")
-    assert names_of(world.began) == ["minutes", "minutes", "once more"]
+    assert harness.starts("once more") == times("9999-12-31T23:00:00Z")
+    assert names_of(harness.began) == ["minutes", "minutes", "once more"]

@@ -1,4 +1,4 @@
-"""Every clause has a test under each of its contracts, every citation a clause, and the page says so."""
+"""Every clause has a test under each of its contracts, every citation names a clause, and the page is current."""
 
 import ast
 from functools import cache
@@ -89,4 +89,4 @@ def test_a_clause_holds_when_every_case_of_every_test_passed(cases: list[bool] |
 
 
 def test_the_page_shows_the_catalogue_and_its_tests() -> None:
-    assert PAGE.read_text("utf-8") == page(verdicts_on_the_page()), "write it anew: python -m tests.conformance.table"
+    assert PAGE.read_text("utf-8") == page(verdicts_on_the_page()), "update it: python -m tests.conformance.table"

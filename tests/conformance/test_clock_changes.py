@@ -18,22 +18,22 @@ SECOND_PASSAGE = "2026-10-25T02:30:00+01:00"
 
 async def runs(contract: Contract, cron: str, since: str, until: str) -> list[Instant]:
     """Return when a task of a host in Berlin runs if one scheduler lasts all the time."""
-    world = ContractHarness(contract, since, timezone=BERLIN)
-    await world.start(world.task(cron=cron))
-    await world.until(until)
-    return world.starts()
+    harness = ContractHarness(contract, since, timezone=BERLIN)
+    await harness.start(harness.task(cron=cron))
+    await harness.until(until)
+    return harness.starts()
 
 
 async def runs_but(contract: Contract, since: str, *, down: str, up: str, until: str) -> list[Instant]:
     """Return when a task of half past two runs if the host is down for a while."""
-    world = ContractHarness(contract, since, timezone=BERLIN)
-    scheduler = await world.start(world.task(cron="30 2 * * *"))
-    await world.until(down)
+    harness = ContractHarness(contract, since, timezone=BERLIN)
+    scheduler = await harness.start(harness.task(cron="30 2 * * *"))
+    await harness.until(down)
     await scheduler.stop()
-    await world.until(up)
-    await world.start(world.task(cron="30 2 * * *"))
-    await world.until(until)
-    return world.starts()
+    await harness.until(up)
+    await harness.start(harness.task(cron="30 2 * * *"))
+    await harness.until(until)
+    return harness.starts()
 
 
 # --- the zone of the host ---------------------------------------------------------------------------------------------
@@ -56,22 +56,22 @@ async def test_expressions_are_read_in_the_zone_of_the_host(
     contract: Contract, monkeypatch: pytest.MonkeyPatch, host: str, cron: str, expected: str
 ) -> None:
     monkeypatch.setenv("TZ", host)
-    world = ContractHarness(contract, "2026-03-01T23:30:30Z", timezone=None)
+    harness = ContractHarness(contract, "2026-03-01T23:30:30Z", timezone=None)
 
-    await world.start(world.task(cron=cron))
-    await world.until("2026-03-02T20:00:00Z")
+    await harness.start(harness.task(cron=cron))
+    await harness.until("2026-03-02T20:00:00Z")
 
-    assert world.starts() == times(expected)
+    assert harness.starts() == times(expected)
 
 
 @clause("time.local-zone", "start.evaluates-cron")
 async def test_the_first_minute_is_a_minute_of_the_host(contract: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
-    world = ContractHarness(contract, "10:07:30", timezone=None)
+    harness = ContractHarness(contract, "10:07:30", timezone=None)
 
-    await world.start(world.task("here", "7 19 * * *"), world.task("in Greenwich", "7 10 * * *"))
+    await harness.start(harness.task("here", "7 19 * * *"), harness.task("in Greenwich", "7 10 * * *"))
 
-    assert [name for name, _ in world.began] == ["here"]
+    assert [name for name, _ in harness.began] == ["here"]
 
 
 @clause("time.dst-of-the-host")
@@ -88,12 +88,12 @@ async def test_clocks_change_when_they_change_where_the_host_is(
     contract: Contract, monkeypatch: pytest.MonkeyPatch, host: str, expected: list[str]
 ) -> None:
     monkeypatch.setenv("TZ", host)
-    world = ContractHarness(contract, "2026-03-07T00:00:30Z", timezone=None)
+    harness = ContractHarness(contract, "2026-03-07T00:00:30Z", timezone=None)
 
-    await world.start(world.task(cron="0 9 * * *"))
-    await world.until("2026-03-08T23:00:00Z")
+    await harness.start(harness.task(cron="0 9 * * *"))
+    await harness.until("2026-03-08T23:00:00Z")
 
-    assert world.starts() == times(*expected)
+    assert harness.starts() == times(*expected)
 
 
 # --- the hour that is lost --------------------------------------------------------------------------------------------

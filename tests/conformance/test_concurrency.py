@@ -1,4 +1,4 @@
-"""Concurrency and reentrancy: runs beside each other, and calls that come while another is at work."""
+"""Concurrency and reentrancy: concurrent runs, and calls that arrive during another call."""
 
 import asyncio
 
@@ -66,25 +66,25 @@ class GatedHarness(ContractHarness):
 
 @clause("concurrent.parallel")
 async def test_tasks_that_are_due_together_run_side_by_side(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(*(world.task(name, takes=10 * MINUTE) for name in ("one", "two", "three")))
+    harness = ContractHarness(contract)
+    await harness.start(*(harness.task(name, takes=10 * MINUTE) for name in ("one", "two", "three")))
 
-    await world.until("11:05")
+    await harness.until("11:05")
 
-    assert names_of(world.began) == ["one", "three", "two"]
-    assert world.ended == []
-    assert {moment for _, moment in world.began} == {at("11:00")}
+    assert names_of(harness.began) == ["one", "three", "two"]
+    assert harness.ended == []
+    assert {moment for _, moment in harness.began} == {at("11:00")}
 
 
 @clause("concurrent.parallel")
 async def test_a_task_that_becomes_due_while_another_runs_does_not_wait_for_it(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task("long", takes=50 * MINUTE), world.task("short", "5 * * * *"))
+    harness = ContractHarness(contract)
+    await harness.start(harness.task("long", takes=50 * MINUTE), harness.task("short", "5 * * * *"))
 
-    await world.until("11:30")
+    await harness.until("11:30")
 
-    assert world.starts("short") == times("11:05")
-    assert names_of(world.ended) == ["short"]
+    assert harness.starts("short") == times("11:05")
+    assert names_of(harness.ended) == ["short"]
 
 
 @pytest.mark.parametrize("order", [("one", "two"), ("two", "one")], ids=", ".join)
@@ -92,7 +92,7 @@ async def test_a_task_that_becomes_due_while_another_runs_does_not_wait_for_it(c
 async def test_tasks_that_start_together_may_wait_for_each_other_in_any_order(
     contract: Contract, order: tuple[str, str]
 ) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
     arrived = {"one": asyncio.Event(), "two": asyncio.Event()}
     met: list[str] = []
 
@@ -105,35 +105,35 @@ async def test_tasks_that_start_together_may_wait_for_each_other_in_any_order(
         return me, "0 * * * *", meet, MINUTE
 
     tasks = {"one": meeting("one", "two"), "two": meeting("two", "one")}
-    await world.start(*(tasks[name] for name in order))
+    await harness.start(*(tasks[name] for name in order))
 
-    await world.until("11:00")
+    await harness.until("11:00")
 
     assert sorted(met) == ["one", "two"]
 
 
 @clause("concurrent.serial")
 async def test_an_occurrence_during_a_run_starts_a_run_when_that_has_ended(contract: Contract) -> None:
-    world = ContractHarness(contract, "11:00:00")
-    await world.start(world.task(cron="* * * * *", takes=150 * SECOND))
+    harness = ContractHarness(contract, "11:00:00")
+    await harness.start(harness.task(cron="* * * * *", takes=150 * SECOND))
 
-    await world.until("11:06")
+    await harness.until("11:06")
 
-    assert world.starts() == times("11:00:00", "11:02:30", "11:05:00")
-    assert [moment for _, moment in world.ended] == times("11:02:30", "11:05:00")
+    assert harness.starts() == times("11:00:00", "11:02:30", "11:05:00")
+    assert [moment for _, moment in harness.ended] == times("11:02:30", "11:05:00")
 
 
 @clause("concurrent.serial", under=BOTH_POLLING)
 async def test_a_task_that_is_changed_while_it_runs_does_not_run_beside_itself(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task(takes=30 * MINUTE))
-    await world.until("11:09:30")
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task(takes=30 * MINUTE))
+    await harness.until("11:09:30")
 
-    await scheduler.initialize([world.task(cron="* * * * *", takes=30 * MINUTE)])
-    await world.until("11:45")
+    await scheduler.initialize([harness.task(cron="* * * * *", takes=30 * MINUTE)])
+    await harness.until("11:45")
 
-    assert world.starts() == times("11:00", "11:30")
-    assert [moment for _, moment in world.ended] == times("11:30")
+    assert harness.starts() == times("11:00", "11:30")
+    assert [moment for _, moment in harness.ended] == times("11:30")
 
 
 # --- initialize beside initialize
@@ -141,44 +141,44 @@ async def test_a_task_that_is_changed_while_it_runs_does_not_run_beside_itself(c
 
 @clause("concurrent.initialize-prevented")
 async def test_a_second_initialize_begins_when_the_first_has_ended(contract: Contract) -> None:
-    world = GatedHarness(contract)
-    scheduler = world.scheduler()
-    first = await world.begin(scheduler, world.task("one"))
-    second = await world.begin(scheduler, world.task("two"))
-    held = world.story(*INITIALIZATIONS)
+    harness = GatedHarness(contract)
+    scheduler = harness.scheduler()
+    first = await harness.begin(scheduler, harness.task("one"))
+    second = await harness.begin(scheduler, harness.task("two"))
+    held = harness.event_names(*INITIALIZATIONS)
 
-    world.gate.door.set()
+    harness.gate.door.set()
     await asyncio.gather(first, second)
 
     started, again, completed, _ = INITIALIZATIONS
     assert held == [started]
-    assert world.story(*INITIALIZATIONS) == [started, completed, again, completed]
-    assert set(world.store.records) == {"two"}
+    assert harness.event_names(*INITIALIZATIONS) == [started, completed, again, completed]
+    assert set(harness.store.records) == {"two"}
 
 
 @clause("concurrent.initialize-allowed")
 async def test_equal_lists_at_once_share_one_initialisation(contract: Contract) -> None:
-    world = GatedHarness(contract, "11:00:30")
-    scheduler, report = world.scheduler(), world.task()
-    calls = [await world.begin(scheduler, report) for _ in range(3)]
+    harness = GatedHarness(contract, "11:00:30")
+    scheduler, report = harness.scheduler(), harness.task()
+    calls = [await harness.begin(scheduler, report) for _ in range(3)]
 
-    world.gate.door.set()
+    harness.gate.door.set()
     await asyncio.gather(*calls)
-    await world.settle()
+    await harness.settle()
 
     started, _, completed, _ = INITIALIZATIONS
-    assert world.story(*INITIALIZATIONS) == [started, completed]
-    assert world.starts() == times("11:00:30")
+    assert harness.event_names(*INITIALIZATIONS) == [started, completed]
+    assert harness.starts() == times("11:00:30")
 
 
 @clause("concurrent.initialize-allowed")
 async def test_equal_lists_at_once_share_one_failure(contract: Contract) -> None:
-    world = GatedHarness(contract)
-    world.disk.fail_next(error=disk_full())
-    scheduler, report = world.scheduler(), world.task()
-    calls = [await world.begin(scheduler, report) for _ in range(2)]
+    harness = GatedHarness(contract)
+    harness.disk.fail_next(error=disk_full())
+    scheduler, report = harness.scheduler(), harness.task()
+    calls = [await harness.begin(scheduler, report) for _ in range(2)]
 
-    world.gate.door.set()
+    harness.gate.door.set()
     first, second = await asyncio.gather(*calls, return_exceptions=True)
 
     assert isinstance(first, KronError)
@@ -187,36 +187,36 @@ async def test_equal_lists_at_once_share_one_failure(contract: Contract) -> None
 
 @clause("concurrent.initialize-allowed")
 async def test_unequal_lists_at_once_follow_one_another(contract: Contract) -> None:
-    world = GatedHarness(contract)
-    scheduler = world.scheduler()
-    first = await world.begin(scheduler, world.task("one"))
-    second = await world.begin(scheduler, world.task("two"))
+    harness = GatedHarness(contract)
+    scheduler = harness.scheduler()
+    first = await harness.begin(scheduler, harness.task("one"))
+    second = await harness.begin(scheduler, harness.task("two"))
 
-    world.gate.door.set()
+    harness.gate.door.set()
     await asyncio.gather(first, second)
 
     started, again, completed, _ = INITIALIZATIONS
-    assert world.story(*INITIALIZATIONS) == [started, completed, again, completed]
-    assert set(world.store.records) == {"two"}
+    assert harness.event_names(*INITIALIZATIONS) == [started, completed, again, completed]
+    assert set(harness.store.records) == {"two"}
 
 
 @clause("concurrent.initialize-first-wins")
 async def test_an_initialize_beside_another_is_refused_and_changes_nothing(contract: Contract) -> None:
-    world = GatedHarness(contract)
-    scheduler = world.scheduler()
-    first = await world.begin(scheduler, world.task("one"))
+    harness = GatedHarness(contract)
+    scheduler = harness.scheduler()
+    first = await harness.begin(scheduler, harness.task("one"))
 
-    second = await world.begin(scheduler, world.task("two"))
+    second = await harness.begin(scheduler, harness.task("two"))
 
     refusal = second.exception()
     assert isinstance(refusal, SchedulerAlreadyActiveError)
     assert refusal.message == "Cannot initialize scheduler: scheduler is already initializing"
     assert refusal.details == {"currentState": "initializing"}
-    world.gate.door.set()
+    harness.gate.door.set()
     await first
     started, _, completed, _ = INITIALIZATIONS
-    assert world.story(*INITIALIZATIONS) == [started, completed]
-    assert set(world.store.records) == {"one"}
+    assert harness.event_names(*INITIALIZATIONS) == [started, completed]
+    assert set(harness.store.records) == {"one"}
 
 
 # --- stop beside initialize
@@ -224,17 +224,17 @@ async def test_an_initialize_beside_another_is_refused_and_changes_nothing(contr
 
 @clause("concurrent.stop-during-initialize")
 async def test_a_stop_during_initialize_lets_both_return_and_nothing_start(contract: Contract) -> None:
-    world = GatedHarness(contract, "11:00:30")
-    scheduler = world.scheduler()
-    initializing = await world.begin(scheduler, world.task())
-    stopping = await world.call(asyncio.ensure_future(scheduler.stop()))
+    harness = GatedHarness(contract, "11:00:30")
+    scheduler = harness.scheduler()
+    initializing = await harness.begin(scheduler, harness.task())
+    stopping = await harness.call(asyncio.ensure_future(scheduler.stop()))
 
-    world.gate.door.set()
+    harness.gate.door.set()
     await asyncio.gather(initializing, stopping)
-    await world.until("13:30")
+    await harness.until("13:30")
 
-    assert world.began == []
-    assert world.story("SchedulerInitializationCompleted", "SchedulerStopped") == [
+    assert harness.began == []
+    assert harness.event_names("SchedulerInitializationCompleted", "SchedulerStopped") == [
         "SchedulerInitializationCompleted",
         "SchedulerStopped",
     ]
@@ -242,17 +242,17 @@ async def test_a_stop_during_initialize_lets_both_return_and_nothing_start(contr
 
 @clause("concurrent.stop-waits-for-initialize")
 async def test_a_stop_returns_after_the_initialize_that_was_at_work(contract: Contract) -> None:
-    world = GatedHarness(contract)
-    scheduler = world.scheduler()
+    harness = GatedHarness(contract)
+    scheduler = harness.scheduler()
     returned: list[str] = []
-    initializing = await world.begin(scheduler, world.task())
+    initializing = await harness.begin(scheduler, harness.task())
     initializing.add_done_callback(lambda _: returned.append("initialize"))
-    stopping = await world.call(asyncio.ensure_future(scheduler.stop()))
+    stopping = await harness.call(asyncio.ensure_future(scheduler.stop()))
     stopping.add_done_callback(lambda _: returned.append("stop"))
     held = (initializing.done(), stopping.done())
 
-    world.gate.door.set()
-    await world.settle()
+    harness.gate.door.set()
+    await harness.settle()
 
     assert held == (False, False)
     assert returned == ["initialize", "stop"]
@@ -260,13 +260,13 @@ async def test_a_stop_returns_after_the_initialize_that_was_at_work(contract: Co
 
 @clause("concurrent.stop-waits-for-initialize")
 async def test_a_stop_does_not_raise_the_error_of_the_initialize_that_it_waited_for(contract: Contract) -> None:
-    world = GatedHarness(contract)
-    world.disk.fail_next(error=disk_full())
-    scheduler = world.scheduler()
-    initializing = await world.begin(scheduler, world.task(takes=HOUR))
-    stopping = await world.call(asyncio.ensure_future(scheduler.stop()))
+    harness = GatedHarness(contract)
+    harness.disk.fail_next(error=disk_full())
+    scheduler = harness.scheduler()
+    initializing = await harness.begin(scheduler, harness.task(takes=HOUR))
+    stopping = await harness.call(asyncio.ensure_future(scheduler.stop()))
 
-    world.gate.door.set()
+    harness.gate.door.set()
     failure, stopped = await asyncio.gather(initializing, stopping, return_exceptions=True)
 
     assert isinstance(failure, KronError)

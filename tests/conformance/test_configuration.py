@@ -18,25 +18,25 @@ CLASSES = ("TaskAdded", "TaskPreserved", "TaskOverridden")
 
 @clause("override.identical")
 async def test_the_same_name_text_and_delay_are_the_same_configuration_whatever_is_called(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await (await world.start(("report", "0 * * * *", world.task()[2], 5 * MINUTE))).stop()
-    world.events.clear()
+    harness = ContractHarness(contract)
+    await (await harness.start(("report", "0 * * * *", harness.task()[2], 5 * MINUTE))).stop()
+    harness.events.clear()
 
-    await world.start(["report", "0 * * * *", world.task(takes=HOUR)[2], timedelta(seconds=300)])
+    await harness.start(["report", "0 * * * *", harness.task(takes=HOUR)[2], timedelta(seconds=300)])
 
-    assert world.story(*CLASSES) == ["TaskPreserved"]
+    assert harness.event_names(*CLASSES) == ["TaskPreserved"]
 
 
 @clause("override.identical")
 async def test_another_case_of_the_name_is_another_task(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await (await world.start(world.task("report"))).stop()
-    world.events.clear()
+    harness = ContractHarness(contract)
+    await (await harness.start(harness.task("report"))).stop()
+    harness.events.clear()
 
-    await world.start(world.task("Report"))
+    await harness.start(harness.task("Report"))
 
-    assert world.story(*CLASSES) == ["TaskAdded"]
-    assert set(world.store.records) == {"Report"}
+    assert harness.event_names(*CLASSES) == ["TaskAdded"]
+    assert set(harness.store.records) == {"Report"}
 
 
 @pytest.mark.parametrize(
@@ -55,16 +55,16 @@ async def test_another_case_of_the_name_is_another_task(contract: Contract) -> N
 async def test_any_difference_of_text_or_delay_is_an_override(
     contract: Contract, cron: str, retry: timedelta, change: str
 ) -> None:
-    world = ContractHarness(contract)
-    await (await world.start(world.task(cron="0 * * * *", retry=5 * MINUTE))).stop()
-    world.events.clear()
+    harness = ContractHarness(contract)
+    await (await harness.start(harness.task(cron="0 * * * *", retry=5 * MINUTE))).stop()
+    harness.events.clear()
 
-    await world.start(world.task(cron=cron, retry=retry))
+    await harness.start(harness.task(cron=cron, retry=retry))
 
-    (overridden,) = world.told("TaskOverridden")
-    assert world.story(*CLASSES) == ["TaskOverridden"]
+    (overridden,) = harness.events_named("TaskOverridden")
+    assert harness.event_names(*CLASSES) == ["TaskOverridden"]
     assert overridden.fields["changeType"] == change
-    assert (world.record().cron, world.record().retry_delay) == (cron, retry)
+    assert (harness.record().cron, harness.record().retry_delay) == (cron, retry)
 
 
 # --- the identifier
@@ -74,86 +74,90 @@ async def test_any_difference_of_text_or_delay_is_an_override(
 async def test_no_two_schedulers_have_the_same_identifier(contract: Contract) -> None:
     worlds = [ContractHarness(contract, "11:00:30") for _ in range(20)]
 
-    for world in worlds:
-        await world.start(world.task(takes=HOUR))
+    for harness in worlds:
+        await harness.start(harness.task(takes=HOUR))
 
-    identifiers = {world.record().scheduler for world in worlds}
+    identifiers = {harness.record().scheduler for harness in worlds}
     assert "" not in identifiers
     assert len(identifiers) == 20
 
 
 @clause("identifier.unique")
 async def test_a_scheduler_does_not_take_its_identifier_from_the_store(contract: Contract) -> None:
-    world = ContractHarness(contract, "11:00:30")
-    report = world.task(cron="* * * * *", takes=HOUR)
-    first = await world.start(report)
-    left = world.record().scheduler
+    harness = ContractHarness(contract, "11:00:30")
+    report = harness.task(cron="* * * * *", takes=HOUR)
+    first = await harness.start(report)
+    left = harness.record().scheduler
     await crash(first)
 
-    await world.start(report)
-    await world.until("11:01:30")
+    await harness.start(report)
+    await harness.until("11:01:30")
 
-    assert world.record().running_since is not None
-    assert world.record().scheduler not in ("", left)
+    assert harness.record().running_since is not None
+    assert harness.record().scheduler not in ("", left)
 
 
 @clause("identifier.tells-instances-apart", under=BOTH_POLLING)
 async def test_a_scheduler_knows_its_own_run_when_it_is_given_a_list_again(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    report = world.task(takes=30 * MINUTE)
-    scheduler = await world.start(report)
-    await world.until("11:10")
-    before = world.record()
+    harness = ContractHarness(contract)
+    report = harness.task(takes=30 * MINUTE)
+    scheduler = await harness.start(report)
+    await harness.until("11:10")
+    before = harness.record()
 
     await scheduler.initialize([report])
-    await world.until("11:45")
+    await harness.until("11:45")
 
     assert before.running_since is not None
-    assert world.starts() == times("11:00")
-    assert [ended for _, ended in world.ended] == times("11:30")
+    assert harness.starts() == times("11:00")
+    assert [ended for _, ended in harness.ended] == times("11:30")
 
 
 @clause("identifier.tells-instances-apart")
 async def test_a_run_that_another_instance_left_behind_is_not_taken_for_a_run_in_flight(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    report = world.task(takes=10 * MINUTE)
-    first = await world.start(report)
-    await world.until("11:05")
+    harness = ContractHarness(contract)
+    report = harness.task(takes=10 * MINUTE)
+    first = await harness.start(report)
+    await harness.until("11:05")
     await crash(first)
 
-    await world.start(report)
-    await world.until("12:05")
+    await harness.start(report)
+    await harness.until("12:05")
 
-    assert world.starts()[-1:] == times("12:00")
+    assert harness.starts()[-1:] == times("12:00")
 
 
 @clause("identifier.tells-instances-apart", under=(DECLARATIVE,))
-async def test_a_cut_off_run_is_told_with_the_identifier_of_the_instance_that_began_it(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    report = world.task(takes=HOUR)
-    first = await world.start(report)
-    await world.until("11:05")
-    left = world.record().scheduler
+async def test_an_interrupted_run_is_emitted_with_the_identifier_of_the_instance_that_began_it(
+    contract: Contract,
+) -> None:
+    harness = ContractHarness(contract)
+    report = harness.task(takes=HOUR)
+    first = await harness.start(report)
+    await harness.until("11:05")
+    left = harness.record().scheduler
     await crash(first)
 
-    await world.start(report)
+    await harness.start(report)
 
-    (orphaned,) = world.told("TaskOrphaned")
+    (orphaned,) = harness.events_named("TaskOrphaned")
     assert orphaned.fields["schedulerIdentifier"] == left
-    assert world.record().scheduler != left
+    assert harness.record().scheduler != left
 
 
 @clause("identifier.in-every-record")
 async def test_every_record_has_the_identifier_of_its_scheduler_before_during_and_after_a_run(
     contract: Contract,
 ) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task("idle", "0 0 * * *"), world.task("busy", takes=30 * MINUTE), world.task("done"))
+    harness = ContractHarness(contract)
+    await harness.start(
+        harness.task("idle", "0 0 * * *"), harness.task("busy", takes=30 * MINUTE), harness.task("done")
+    )
 
-    found = {record.scheduler for record in world.store.records.values()}
+    found = {record.scheduler for record in harness.store.records.values()}
     for moment in ("11:10", "11:40"):
-        await world.until(moment)
-        found |= {record.scheduler for record in world.store.records.values()}
+        await harness.until(moment)
+        found |= {record.scheduler for record in harness.store.records.values()}
 
     assert len(found) == 1
     assert found != {""}
@@ -161,24 +165,26 @@ async def test_every_record_has_the_identifier_of_its_scheduler_before_during_an
 
 @clause("identifier.in-every-record")
 async def test_a_new_scheduler_puts_its_identifier_into_the_records_that_it_preserves(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    tasks = [world.task("one"), world.task("two")]
-    await (await world.start(*tasks)).stop()
-    left = world.record("one").scheduler
+    harness = ContractHarness(contract)
+    tasks = [harness.task("one"), harness.task("two")]
+    await (await harness.start(*tasks)).stop()
+    left = harness.record("one").scheduler
 
-    await world.start(*tasks)
+    await harness.start(*tasks)
 
-    now = {record.scheduler for record in world.store.records.values()}
+    now = {record.scheduler for record in harness.store.records.values()}
     assert len(now) == 1
     assert not now & {"", left}
 
 
 @clause("identifier.while-running")
 async def test_the_records_of_tasks_that_run_have_the_identifier_of_their_scheduler(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task("one", takes=HOUR), world.task("two", takes=HOUR), world.task("idle", "0 0 * * *"))
+    harness = ContractHarness(contract)
+    await harness.start(
+        harness.task("one", takes=HOUR), harness.task("two", takes=HOUR), harness.task("idle", "0 0 * * *")
+    )
 
-    await world.until("11:10")
+    await harness.until("11:10")
 
-    assert world.record("one").scheduler == world.record("two").scheduler != ""
-    assert world.record("idle").scheduler == ""
+    assert harness.record("one").scheduler == harness.record("two").scheduler != ""
+    assert harness.record("idle").scheduler == ""

@@ -47,7 +47,7 @@ async def test_where_both_are_restricted_a_match_of_either_suffices(
 
 @clause("cron.day-or-weekday")
 @pytest.mark.parametrize("cron", ["0 0 1,15 4 1", "0 1 1,15 * 1", "1 0 1,15 * 1"], ids=["month", "hour", "minute"])
-async def test_month_hour_and_minute_must_match_all_the_same(contract: Contract, cron: str) -> None:
+async def test_month_hour_and_minute_must_match_as_well(contract: Contract, cron: str) -> None:
     assert await days_of_march(contract, cron) == []
 
 

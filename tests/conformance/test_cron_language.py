@@ -17,18 +17,18 @@ async def matches(contract: Contract, cron: str, *moments: str) -> list[str]:
     """Return the moments at which a new task of that expression runs at once."""
     found = []
     for moment in moments:
-        world = ContractHarness(contract, moment)
-        await world.start(world.task(cron=cron))
-        found += [moment for _ in world.began]
+        harness = ContractHarness(contract, moment)
+        await harness.start(harness.task(cron=cron))
+        found += [moment for _ in harness.began]
     return found
 
 
 async def refused(contract: Contract, cron: str) -> object:
     """Return which field the scheduler finds wrong; nothing of the task is kept."""
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
     with pytest.raises(CronExpressionInvalidError) as caught:
-        await world.start(world.task(cron=cron))
-    assert world.store.records == {}
+        await harness.start(harness.task(cron=cron))
+    assert harness.store.records == {}
     details = caught.value.details
     assert details["expression"] == cron
     return details["field"]
@@ -194,7 +194,7 @@ async def test_the_neighbours_of_the_bounds_are_refused(contract: Contract, cron
 
 @clause("cron.in-range")
 @pytest.mark.parametrize("field", ["0-60", "5,60", "1-5,99", "100", "4294967296", "060"])
-async def test_a_value_out_of_range_is_refused_wherever_it_stands(contract: Contract, field: str) -> None:
+async def test_a_value_out_of_range_is_refused_in_every_position(contract: Contract, field: str) -> None:
     assert await refused(contract, f"{field} * * * *") == "minute"
 
 

@@ -1,4 +1,4 @@
-"""How errors are raised: before anything has happened, with their cause, in a stable form, without what is secret."""
+"""Errors are raised before any effect, with their cause, in a stable form and without secrets."""
 
 import asyncio
 from datetime import timedelta
@@ -28,8 +28,8 @@ NAMES = {
 SECRET = "hunter2"
 
 
-class Unreliable(MemoryTaskLedger):
-    """A store of somebody's own that fails with an error of its own when it is opened, or when it is closed."""
+class FailingLedger(MemoryTaskLedger):
+    """A user's store that raises its own error when it is opened, or when it is closed."""
 
     def __init__(self, failing: str, error: Exception) -> None:
         super().__init__()
@@ -57,19 +57,19 @@ async def refusal(scheduler: Scheduler, registrations: Any) -> KronError:
     return caught.value
 
 
-async def failed_initialize(world: ContractHarness, cause: Exception) -> KronError:
+async def failed_initialize(harness: ContractHarness, cause: Exception) -> KronError:
     """Return the error of a list that cannot be recorded."""
-    world.disk.fail_next(error=cause)
-    return await refusal(world.scheduler(), [world.task()])
+    harness.disk.fail_next(error=cause)
+    return await refusal(harness.scheduler(), [harness.task()])
 
 
-async def failed_stop(world: ContractHarness, cause: Exception) -> KronError:
+async def failed_stop(harness: ContractHarness, cause: Exception) -> KronError:
     """Return the error of a stop whose last run cannot be recorded."""
-    scheduler = await world.start(world.task(takes=10 * MINUTE))
-    await world.until("11:01")
-    world.disk.fail_next(ALWAYS, error=cause)
+    scheduler = await harness.start(harness.task(takes=10 * MINUTE))
+    await harness.until("11:01")
+    harness.disk.fail_next(ALWAYS, error=cause)
     stopping: asyncio.Task[None] = asyncio.create_task(scheduler.stop())
-    await world.until("11:20")
+    await harness.until("11:20")
     failure = stopping.exception()
     assert isinstance(failure, KronError)
     return failure
@@ -93,13 +93,13 @@ async def failed_stop(world: ContractHarness, cause: Exception) -> KronError:
 async def test_one_mistake_at_the_end_of_a_list_and_nothing_of_it_happens(
     contract: Contract, last: tuple[Any, ...]
 ) -> None:
-    world = ContractHarness(contract, "11:00:30")
+    harness = ContractHarness(contract, "11:00:30")
 
-    await refusal(world.scheduler(), [world.task(), last])
-    await world.until("13:00")
+    await refusal(harness.scheduler(), [harness.task(), last])
+    await harness.until("13:00")
 
-    assert (world.disk.appends, world.store.records, world.began) == (0, {}, [])
-    assert world.story("TaskAdded", "TaskScheduled", "PollingStarted", "TaskRunStarted") == []
+    assert (harness.disk.appends, harness.store.records, harness.began) == (0, {}, [])
+    assert harness.event_names("TaskAdded", "TaskScheduled", "PollingStarted", "TaskRunStarted") == []
 
 
 # --- wrapped ----------------------------------------------------------------------------------------------------------
@@ -132,10 +132,10 @@ async def test_an_error_while_the_last_end_is_recorded_is_raised_inside_one_that
 
 @clause("errors.wrapped", "errors.cause-kept")
 async def test_an_error_while_the_store_is_opened_is_raised_inside_one_that_says_so(contract: Contract) -> None:
-    world, cause = ContractHarness(contract), RuntimeError("out of order")
-    world.disk = FaultyLedger(Unreliable("open", cause))
+    harness, cause = ContractHarness(contract), RuntimeError("out of order")
+    harness.disk = FaultyLedger(FailingLedger("open", cause))
 
-    error = await refusal(world.scheduler(), [world.task()])
+    error = await refusal(harness.scheduler(), [harness.task()])
 
     assert error.message.startswith("Failed to ")
     assert error.details["cause"] is cause
@@ -143,9 +143,9 @@ async def test_an_error_while_the_store_is_opened_is_raised_inside_one_that_says
 
 @clause("errors.wrapped", "errors.cause-kept")
 async def test_an_error_while_the_store_is_closed_is_raised_inside_one_that_says_so(contract: Contract) -> None:
-    world, cause = ContractHarness(contract), RuntimeError("out of order")
-    world.disk = FaultyLedger(Unreliable("close", cause))
-    scheduler = await world.start(world.task())
+    harness, cause = ContractHarness(contract), RuntimeError("out of order")
+    harness.disk = FaultyLedger(FailingLedger("close", cause))
+    scheduler = await harness.start(harness.task())
 
     with pytest.raises(KronError) as caught:
         await scheduler.stop()
@@ -198,7 +198,7 @@ def test_every_error_of_the_contract_has_its_name(contract: Contract) -> None:
     ids=["no list", "shape", "duplicate", "cron", "delay"],
 )
 @clause("errors.stable-names")
-async def test_a_mistake_in_a_list_is_told_by_its_name_and_its_form_of_words(
+async def test_an_error_in_a_list_has_a_stable_name_and_message(
     contract: Contract, registrations: object, name: str, message: str
 ) -> None:
     error = await refusal(ContractHarness(contract).scheduler(), registrations)
@@ -211,39 +211,39 @@ async def test_a_mistake_in_a_list_is_told_by_its_name_and_its_form_of_words(
 
 @clause("errors.enough-and-no-more")
 async def test_the_error_of_an_expression_says_which_field_of_which_text_is_wrong_and_why(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    error = await refusal(world.scheduler(), [world.task(), world.task("other", "0 0 32 * *")])
+    error = await refusal(harness.scheduler(), [harness.task(), harness.task("other", "0 0 32 * *")])
 
     assert error.message == 'Invalid cron expression "0 0 32 * *": day field value 32 is outside 1-31'
 
 
 @clause("errors.enough-and-no-more")
 async def test_the_error_of_a_shape_says_where_and_repeats_nothing_of_it(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    error = await refusal(world.scheduler(), [world.task(), ("other", "0 * * * *", work, SECRET)])
+    error = await refusal(harness.scheduler(), [harness.task(), ("other", "0 * * * *", work, SECRET)])
 
     assert error.details["registrationIndex"] == 1
     assert SECRET not in error.message
-    assert all(SECRET not in str(event.fields) for event in world.events)
+    assert all(SECRET not in str(event.fields) for event in harness.events)
 
 
 @clause("errors.enough-and-no-more")
-async def test_the_error_of_a_list_tells_nothing_of_the_other_tasks(contract: Contract) -> None:
-    world = ContractHarness(contract)
+async def test_the_error_of_a_list_contains_nothing_of_the_other_tasks(contract: Contract) -> None:
+    harness = ContractHarness(contract)
 
-    error = await refusal(world.scheduler(), [world.task(SECRET), world.task(retry=timedelta(seconds=-1))])
+    error = await refusal(harness.scheduler(), [harness.task(SECRET), harness.task(retry=timedelta(seconds=-1))])
 
     assert SECRET not in error.message
-    assert all(SECRET not in str(event.fields) for event in world.events)
+    assert all(SECRET not in str(event.fields) for event in harness.events)
 
 
 @clause("errors.enough-and-no-more")
 async def test_a_name_of_any_length_is_repeated_as_far_as_it_is_needed_to_know_it(contract: Contract) -> None:
-    world, name = ContractHarness(contract), "report\n" * 1000
+    harness, name = ContractHarness(contract), "report\n" * 1000
 
-    error = await refusal(world.scheduler(), [world.task(name), world.task(name)])
+    error = await refusal(harness.scheduler(), [harness.task(name), harness.task(name)])
 
     assert error.message.startswith('Task with name "report\\nreport')
     assert len(error.message) < 500

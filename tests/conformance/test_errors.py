@@ -1,4 +1,4 @@
-"""The errors of lists, of cron expressions and of the scheduler's life: each with its name, message and details."""
+"""The errors of lists, cron expressions and the scheduler's lifecycle: name, message and details."""
 
 import asyncio
 from datetime import timedelta
@@ -31,10 +31,10 @@ from tests.conformance.contract_harness import ALWAYS, MINUTE, ContractHarness, 
 SHAPE = "Invalid registration shape: expected [string, string, function, Duration]"
 
 
-async def refusal(world: ContractHarness, registrations: Any) -> KronError:
+async def refusal(harness: ContractHarness, registrations: Any) -> KronError:
     """Return the error with which a new scheduler refuses the list."""
     with pytest.raises(KronError) as caught:
-        await world.scheduler().initialize(registrations)
+        await harness.scheduler().initialize(registrations)
     return caught.value
 
 
@@ -45,13 +45,13 @@ def parts(error: BaseException | None) -> tuple[type[KronError], str, dict[str, 
     return type(error), error.message, dict(error.details)
 
 
-async def failed_stop(world: ContractHarness, error: Exception) -> KronError:
+async def failed_stop(harness: ContractHarness, error: Exception) -> KronError:
     """Return the error of a stop whose last run cannot be recorded."""
-    scheduler = await world.start(world.task(takes=10 * MINUTE))
-    await world.until("11:01")
-    world.disk.fail_next(ALWAYS, error=error)
+    scheduler = await harness.start(harness.task(takes=10 * MINUTE))
+    await harness.until("11:01")
+    harness.disk.fail_next(ALWAYS, error=error)
     stopping: asyncio.Task[None] = asyncio.create_task(scheduler.stop())
-    await world.until("11:20")
+    await harness.until("11:20")
     failure = stopping.exception()
     assert isinstance(failure, KronError)
     return failure
@@ -62,7 +62,7 @@ async def failed_stop(world: ContractHarness, error: Exception) -> KronError:
 
 @pytest.mark.parametrize("registrations", [None, "report", {}, 7, iter(())], ids=lambda value: type(value).__name__)
 @clause("errors.registrations-not-array")
-async def test_what_is_no_list_is_refused_without_details(contract: Contract, registrations: object) -> None:
+async def test_a_value_that_is_no_list_is_refused_without_details(contract: Contract, registrations: object) -> None:
     error = await refusal(ContractHarness(contract), registrations)
 
     assert parts(error) == (RegistrationsNotArrayError, "Registrations must be an array", {})
@@ -90,18 +90,18 @@ async def _work() -> None:
 async def test_a_registration_of_the_wrong_shape_is_refused_with_its_place(
     contract: Contract, received: Registered
 ) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    error = await refusal(world, [world.task("sound"), received])
+    error = await refusal(harness, [harness.task("sound"), received])
 
     assert parts(error) == (RegistrationShapeError, SHAPE, {"registrationIndex": 1, "received": received})
 
 
 @clause("errors.invalid-registration")
 async def test_a_name_that_is_empty_is_refused(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    error = await refusal(world, [world.task("")])
+    error = await refusal(harness, [harness.task("")])
 
     details = {"field": "name", "value": "", "reason": "must not be empty"}
     assert parts(error) == (InvalidRegistrationError, "Invalid registration: name must not be empty", details)
@@ -109,9 +109,9 @@ async def test_a_name_that_is_empty_is_refused(contract: Contract) -> None:
 
 @clause("errors.duplicate-task")
 async def test_a_name_that_comes_twice_is_refused(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    error = await refusal(world, [world.task(), world.task("other"), world.task(cron="30 * * * *")])
+    error = await refusal(harness, [harness.task(), harness.task("other"), harness.task(cron="30 * * * *")])
 
     message = 'Task with name "report" is already scheduled'
     assert parts(error) == (ScheduleDuplicateTaskError, message, {"taskName": "report"})
@@ -119,9 +119,9 @@ async def test_a_name_that_comes_twice_is_refused(contract: Contract) -> None:
 
 @clause("errors.cron-expression-invalid")
 async def test_an_expression_that_is_invalid_is_refused(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    error = await refusal(world, [world.task(cron="0 24 * * *")])
+    error = await refusal(harness, [harness.task(cron="0 24 * * *")])
 
     message = 'Invalid cron expression "0 24 * * *": hour field value 24 is outside 0-23'
     details = {"expression": "0 24 * * *", "field": "hour", "reason": "value 24 is outside 0-23"}
@@ -130,9 +130,9 @@ async def test_an_expression_that_is_invalid_is_refused(contract: Contract) -> N
 
 @clause("errors.negative-retry-delay")
 async def test_a_delay_below_zero_is_refused(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    error = await refusal(world, [world.task(retry=timedelta(seconds=-1.5))])
+    error = await refusal(harness, [harness.task(retry=timedelta(seconds=-1.5))])
 
     message = "Retry delay must be non-negative"
     assert parts(error) == (NegativeRetryDelayError, message, {"retryDelayMs": -1500})
@@ -140,14 +140,14 @@ async def test_a_delay_below_zero_is_refused(contract: Contract) -> None:
 
 @clause("errors.task-list-mismatch")
 async def test_no_difference_of_lists_is_a_mismatch(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task(), world.task("gone"))
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task(), harness.task("gone"))
 
-    await scheduler.initialize([world.task(cron="30 * * * *"), world.task("new")])
+    await scheduler.initialize([harness.task(cron="30 * * * *"), harness.task("new")])
     await scheduler.stop()
-    await world.start(world.task("another"))
+    await harness.start(harness.task("another"))
 
-    assert list(world.store.records) == ["another"]
+    assert list(harness.store.records) == ["another"]
     error = TaskListMismatchError(expected=["report"], actual=["gone"])
     assert error.details == {"expected": ["report"], "actual": ["gone"]}
 
@@ -157,11 +157,11 @@ async def test_no_difference_of_lists_is_a_mismatch(contract: Contract) -> None:
 
 @clause("errors.already-active")
 async def test_a_list_for_a_scheduler_that_runs_is_refused(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task())
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task())
 
     with pytest.raises(KronError) as caught:
-        await scheduler.initialize([world.task()])
+        await scheduler.initialize([harness.task()])
 
     message = "Cannot initialize scheduler: scheduler is already running"
     assert parts(caught.value) == (SchedulerAlreadyActiveError, message, {"currentState": "running"})
@@ -169,9 +169,9 @@ async def test_a_list_for_a_scheduler_that_runs_is_refused(contract: Contract) -
 
 @clause("errors.already-active")
 async def test_a_list_for_a_scheduler_that_initialises_is_refused(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = world.scheduler()
-    calls = [scheduler.initialize([world.task()]) for _ in range(2)]
+    harness = ContractHarness(contract)
+    scheduler = harness.scheduler()
+    calls = [scheduler.initialize([harness.task()]) for _ in range(2)]
 
     first, second = await asyncio.gather(*calls, return_exceptions=True)
 
@@ -182,10 +182,10 @@ async def test_a_list_for_a_scheduler_that_initialises_is_refused(contract: Cont
 
 @clause("errors.schedule-task")
 async def test_a_task_that_cannot_be_recorded_cannot_be_scheduled(contract: Contract) -> None:
-    world, cause = ContractHarness(contract), disk_full()
-    world.disk.fail_next(error=cause)
+    harness, cause = ContractHarness(contract), disk_full()
+    harness.disk.fail_next(error=cause)
 
-    error = await refusal(world, [world.task(cron="30 * * * *")])
+    error = await refusal(harness, [harness.task(cron="30 * * * *")])
 
     message = "Failed to schedule tasks: [Errno 28] No space left on device"
     details = {"name": None, "cronExpression": None, "cause": cause}
@@ -204,10 +204,10 @@ async def test_a_stop_that_cannot_record_the_last_end_fails(contract: Contract) 
 
 @clause("errors.step")
 async def test_an_initialisation_that_cannot_be_recorded_names_its_step(contract: Contract) -> None:
-    world, cause = ContractHarness(contract), disk_full()
-    world.disk.fail_next(error=cause)
+    harness, cause = ContractHarness(contract), disk_full()
+    harness.disk.fail_next(error=cause)
 
-    error = await refusal(world, [world.task()])
+    error = await refusal(harness, [harness.task()])
 
     step = "initialize scheduler: recording the registered tasks"
     details = {"step": step, "cause": cause}
@@ -236,9 +236,9 @@ def schedule(contract: Contract, text: str) -> Schedule:
 
 @clause("errors.invalid-cron-expression")
 async def test_the_error_of_the_parser_is_the_cause_of_the_error_of_a_registration(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    error = await refusal(world, [world.task(cron="0 0 * *")])
+    error = await refusal(harness, [harness.task(cron="0 0 * *")])
 
     reason = "must have exactly 5 fields, found 4"
     message = f'Invalid cron expression "0 0 * *": expression field {reason}'
@@ -248,9 +248,9 @@ async def test_the_error_of_the_parser_is_the_cause_of_the_error_of_a_registrati
 
 @clause("errors.field-parse")
 async def test_the_error_of_a_field_is_the_cause_of_the_error_of_the_parser(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    error = await refusal(world, [world.task(cron="0 5-2 * * *")])
+    error = await refusal(harness, [harness.task(cron="0 5-2 * * *")])
 
     assert error.__cause__ is not None
     message = "hour field has a range that wraps around (5-2)"

@@ -1,4 +1,4 @@
-"""The errors of records that cannot be read: raised by the list that meets them, and nothing is changed by it."""
+"""The errors of unreadable records: raised by the list that meets them, and without any effect."""
 
 import sqlite3
 from contextlib import closing
@@ -23,8 +23,8 @@ from tests.conformance.contract_harness import MINUTE, ContractHarness, at
 SOUND = TaskRecord("report", "0 * * * *", 5 * MINUTE, at("09:00")).to_fields()
 
 
-class Notes(MemoryTaskLedger):
-    """A store of somebody's own, which keeps the fields of each task as they were written."""
+class RawFieldsLedger(MemoryTaskLedger):
+    """A user's store, which keeps the fields of each task as they were written."""
 
     def __init__(self, noted: object) -> None:
         super().__init__()
@@ -34,23 +34,23 @@ class Notes(MemoryTaskLedger):
         return {"report": TaskRecord.from_fields(self.noted)}
 
 
-async def of_notes(world: ContractHarness, noted: object) -> KronError:
+async def of_notes(harness: ContractHarness, noted: object) -> KronError:
     """Return the error of a list that meets these notes."""
-    world.disk = FaultyLedger(Notes(noted))
+    harness.disk = FaultyLedger(RawFieldsLedger(noted))
     with pytest.raises(KronError) as caught:
-        await world.scheduler().initialize([world.task()])
+        await harness.scheduler().initialize([harness.task()])
     return caught.value
 
 
-async def of_file(world: ContractHarness, ledger: Path, damage: str) -> KronError:
+async def of_file(harness: ContractHarness, ledger: Path, damage: str) -> KronError:
     """Return the error of a list that meets a file whose record of the task was damaged."""
-    scheduler = world.scheduler(ledger)
-    await scheduler.initialize([world.task()])
+    scheduler = harness.scheduler(ledger)
+    await scheduler.initialize([harness.task()])
     await scheduler.stop()
     with closing(sqlite3.connect(ledger, isolation_level=None)) as connection:
         connection.execute(damage)
     with pytest.raises(KronError) as caught:
-        await world.scheduler(ledger).initialize([world.task()])
+        await harness.scheduler(ledger).initialize([harness.task()])
     return caught.value
 
 
@@ -74,24 +74,24 @@ def parts(error: KronError) -> tuple[type[KronError], str, dict[str, object]]:
 async def test_every_damage_of_a_record_is_refused_by_an_error_of_the_same_family(
     contract: Contract, noted: object
 ) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    error = await of_notes(world, noted)
+    error = await of_notes(harness, noted)
 
     assert isinstance(error, TaskTryDeserializeError)
-    assert world.story("SchedulerInitializationCompleted", "SchedulerInitializationFailed") == [
+    assert harness.event_names("SchedulerInitializationCompleted", "SchedulerInitializationFailed") == [
         "SchedulerInitializationFailed"
     ]
 
 
 @clause("errors.task-try-deserialize")
 async def test_a_record_as_it_was_written_is_read(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    world.disk = FaultyLedger(Notes(SOUND))
+    harness = ContractHarness(contract)
+    harness.disk = FaultyLedger(RawFieldsLedger(SOUND))
 
-    await world.start(world.task())
+    await harness.start(harness.task())
 
-    assert world.starts() == [at("10:07:30")], "it was registered at nine and has missed ten o'clock"
+    assert harness.starts() == [at("10:07:30")], "it was registered at nine and has missed ten o'clock"
 
 
 @clause("errors.task-missing-field")
@@ -113,7 +113,7 @@ async def test_every_field_of_a_record_is_required(contract: Contract, field: st
 
 
 @clause("errors.task-invalid-type")
-async def test_a_field_of_the_wrong_type_is_told_with_both_types(contract: Contract, tmp_path: Path) -> None:
+async def test_a_field_of_the_wrong_type_is_reported_with_both_types(contract: Contract, tmp_path: Path) -> None:
     error = await of_file(ContractHarness(contract), tmp_path / "tasks.db", "UPDATE task SET retryDelayMs = 'soon'")
 
     message = "Invalid type for field 'retryDelayMs': expected number, got str"
@@ -122,7 +122,7 @@ async def test_a_field_of_the_wrong_type_is_told_with_both_types(contract: Contr
 
 
 @clause("errors.task-invalid-value")
-async def test_a_number_that_cannot_be_is_told_with_the_reason(contract: Contract, tmp_path: Path) -> None:
+async def test_a_number_that_cannot_be_is_reported_with_the_reason(contract: Contract, tmp_path: Path) -> None:
     error = await of_file(ContractHarness(contract), tmp_path / "tasks.db", "UPDATE task SET retryDelayMs = -5")
 
     message = "Invalid value for field 'retryDelayMs': must not be negative"
@@ -131,7 +131,7 @@ async def test_a_number_that_cannot_be_is_told_with_the_reason(contract: Contrac
 
 
 @clause("errors.task-invalid-value")
-async def test_a_time_that_cannot_be_is_told_with_the_reason(contract: Contract, tmp_path: Path) -> None:
+async def test_a_time_that_cannot_be_is_reported_with_the_reason(contract: Contract, tmp_path: Path) -> None:
     error = await of_file(
         ContractHarness(contract), tmp_path / "tasks.db", "UPDATE task SET lastAttemptAt = '2026-02-30'"
     )
@@ -143,7 +143,7 @@ async def test_a_time_that_cannot_be_is_told_with_the_reason(contract: Contract,
 
 @pytest.mark.parametrize("noted", ["a text", ["report", "0 * * * *"], 7, None], ids=repr)
 @clause("errors.task-invalid-structure")
-async def test_what_is_no_record_at_all_is_told_as_it_was_found(contract: Contract, noted: object) -> None:
+async def test_a_row_that_is_no_record_is_reported_as_it_was_found(contract: Contract, noted: object) -> None:
     error = await of_notes(ContractHarness(contract), noted)
 
     message = "Persisted task is not a mapping of fields to values"

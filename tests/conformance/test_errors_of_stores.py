@@ -1,4 +1,4 @@
-"""The errors of a store that refuses a task, fails as a whole, or is damaged, in the words of the contract."""
+"""The errors of a store that refuses a task, fails as a whole, or is damaged."""
 
 import re
 import sqlite3
@@ -27,9 +27,9 @@ CRONS = {"first": "0 3 * * *", "second": "0 4 * * *", "third": "0 5 * * *"}
 SQL = ("no such", "SELECT", "INSERT", "UPDATE", "PRAGMA", "constraint", "SQL", "sqlite", "syntax", "trigger says")
 
 
-def three(world: ContractHarness) -> list[RegistrationTuple]:
+def three(harness: ContractHarness) -> list[RegistrationTuple]:
     """Return a list of three tasks, each with a schedule of its own."""
-    return [world.task(name, cron) for name, cron in CRONS.items()]
+    return [harness.task(name, cron) for name, cron in CRONS.items()]
 
 
 def execute(path: Path, statement: str) -> None:
@@ -38,17 +38,17 @@ def execute(path: Path, statement: str) -> None:
         connection.execute(statement)
 
 
-async def stored(world: ContractHarness, path: Path, *tasks: RegistrationTuple) -> None:
+async def stored(harness: ContractHarness, path: Path, *tasks: RegistrationTuple) -> None:
     """Let a scheduler make the file and stop."""
-    scheduler = world.scheduler(path)
+    scheduler = harness.scheduler(path)
     await scheduler.initialize(list(tasks))
     await scheduler.stop()
 
 
-async def refused(world: ContractHarness, path: Path | None, tasks: list[RegistrationTuple]) -> KronError:
+async def refused(harness: ContractHarness, path: Path | None, tasks: list[RegistrationTuple]) -> KronError:
     """Return the error of a list."""
     with pytest.raises(KronError) as caught:
-        await world.scheduler(path).initialize(tasks)
+        await harness.scheduler(path).initialize(tasks)
     return caught.value
 
 
@@ -60,12 +60,12 @@ async def refused(world: ContractHarness, path: Path | None, tasks: list[Registr
 async def test_of_three_tasks_the_one_that_the_store_refuses_is_named(
     contract: Contract, tmp_path: Path, name: str
 ) -> None:
-    world, path = ContractHarness(contract), tmp_path / "tasks.db"
-    await stored(world, path)
+    harness, path = ContractHarness(contract), tmp_path / "tasks.db"
+    await stored(harness, path)
     when = f"BEFORE INSERT ON task WHEN NEW.name = '{name}'"
     execute(path, f"CREATE TRIGGER no {when} BEGIN SELECT RAISE(ABORT, 'the trigger says no'); END")
 
-    error = await refused(world, path, three(world))
+    error = await refused(harness, path, three(harness))
 
     assert isinstance(error, ScheduleTaskError)
     assert error.message.startswith(f"Failed to schedule task '{name}': ")
@@ -76,10 +76,10 @@ async def test_of_three_tasks_the_one_that_the_store_refuses_is_named(
 
 @clause("errors.schedule-task")
 async def test_a_store_that_fails_as_a_whole_is_blamed_on_no_task(contract: Contract) -> None:
-    world, cause = ContractHarness(contract), disk_full()
-    world.disk.fail_next(error=cause)
+    harness, cause = ContractHarness(contract), disk_full()
+    harness.disk.fail_next(error=cause)
 
-    error = await refused(world, None, three(world))
+    error = await refused(harness, None, three(harness))
 
     assert isinstance(error, ScheduleTaskError)
     assert error.message.endswith(f": {cause}")
@@ -91,10 +91,10 @@ async def test_a_store_that_fails_as_a_whole_is_blamed_on_no_task(contract: Cont
 async def test_a_store_that_cannot_be_opened_is_an_error_of_scheduling(contract: Contract, tmp_path: Path) -> None:
     path = tmp_path / "tasks.db"
     path.write_text("no database at all")
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    error = await refused(world, path, three(world))
-    empty = await refused(world, path, [])
+    error = await refused(harness, path, three(harness))
+    empty = await refused(harness, path, [])
 
     assert isinstance(error, ScheduleTaskError)
     assert isinstance(error.details["cause"], LedgerError)
@@ -126,38 +126,40 @@ def texts_of(events: list[Event]) -> list[str]:
     ids=["no tasks", "no runs", "a field less", "refused"],
 )
 @clause("failures.no-internals")
-async def test_whatever_is_done_to_the_file_no_message_and_no_event_speaks_sql(
+async def test_with_any_damage_of_the_file_no_message_and_no_event_contains_sql(
     contract: Contract, tmp_path: Path, damage: str
 ) -> None:
-    world, path = ContractHarness(contract, "10:59:30"), tmp_path / "tasks.db"
-    scheduler = world.scheduler(path)
-    tasks = [world.task(), world.task("other")]
+    harness, path = ContractHarness(contract, "10:59:30"), tmp_path / "tasks.db"
+    scheduler = harness.scheduler(path)
+    tasks = [harness.task(), harness.task("other")]
     await scheduler.initialize(tasks)
     execute(path, damage)
     messages: list[str] = []
 
-    await world.until("11:00:10")
-    for call in (scheduler.initialize([*tasks, world.task("new")]), scheduler.stop()):
+    await harness.until("11:00:10")
+    for call in (scheduler.initialize([*tasks, harness.task("new")]), scheduler.stop()):
         try:
             await call
         except KronError as error:
             messages.append(str(error))
     with suppress(KronError):
-        await world.scheduler(path).initialize(tasks)
+        await harness.scheduler(path).initialize(tasks)
 
-    assert messages or world.told("LedgerAppendFailed") or world.told("SchedulerInitializationFailed")
-    assert internals([*messages, *texts_of(world.events)]) == []
+    assert (
+        messages or harness.events_named("LedgerAppendFailed") or harness.events_named("SchedulerInitializationFailed")
+    )
+    assert internals([*messages, *texts_of(harness.events)]) == []
 
 
 @clause("failures.no-internals")
-async def test_what_the_database_said_is_kept_as_the_cause(contract: Contract, tmp_path: Path) -> None:
-    world, path = ContractHarness(contract), tmp_path / "tasks.db"
-    scheduler = world.scheduler(path)
-    await scheduler.initialize([world.task()])
+async def test_the_text_of_the_database_is_kept_as_the_cause(contract: Contract, tmp_path: Path) -> None:
+    harness, path = ContractHarness(contract), tmp_path / "tasks.db"
+    scheduler = harness.scheduler(path)
+    await scheduler.initialize([harness.task()])
     execute(path, "DROP TABLE task")
 
     with pytest.raises(KronError) as caught:
-        await scheduler.initialize([world.task("other")])
+        await scheduler.initialize([harness.task("other")])
 
     causes, error = [], caught.value
     while isinstance(error, KronError):
@@ -200,12 +202,14 @@ async def test_damage_of_a_stored_field_is_an_error_of_the_family_under_each_con
     await _damage_is_named(ContractHarness(contract), tmp_path / "tasks.db", field, damage, kind)
 
 
-async def _damage_is_named(world: ContractHarness, path: Path, field: str, damage: str, kind: type[KronError]) -> None:
-    await stored(world, path, world.task())
+async def _damage_is_named(
+    harness: ContractHarness, path: Path, field: str, damage: str, kind: type[KronError]
+) -> None:
+    await stored(harness, path, harness.task())
     execute(path, damage)
     before = path.read_bytes()
 
-    error = await refused(world, path, [world.task()])
+    error = await refused(harness, path, [harness.task()])
 
     assert isinstance(error, TaskTryDeserializeError)
     assert (type(error), error.name, error.details["field"]) == (kind, kind.__name__, field)
@@ -216,26 +220,26 @@ async def _damage_is_named(world: ContractHarness, path: Path, field: str, damag
         TaskInvalidValueError: {"field", "value", "reason"},
     }
     assert error.details.keys() == expected[kind]
-    assert world.began == []
+    assert harness.began == []
     assert path.read_bytes() == before, "a damaged record is left as it was found"
 
 
 @clause("errors.task-try-deserialize")
 async def test_a_file_whose_damage_is_repaired_is_read_again(contract: Contract, tmp_path: Path) -> None:
-    world, path = ContractHarness(contract, "10:59:30"), tmp_path / "tasks.db"
-    scheduler = world.scheduler(path)
-    await scheduler.initialize([world.task()])
-    await world.until("11:00:30")
+    harness, path = ContractHarness(contract, "10:59:30"), tmp_path / "tasks.db"
+    scheduler = harness.scheduler(path)
+    await scheduler.initialize([harness.task()])
+    await harness.until("11:00:30")
     await scheduler.stop()
     execute(path, "UPDATE task SET retryDelayMs = 'soon'")
-    await refused(world, path, [world.task()])
+    await refused(harness, path, [harness.task()])
     execute(path, "UPDATE task SET retryDelayMs = 300000")
-    await world.until("11:59:59")
+    await harness.until("11:59:59")
 
-    await world.scheduler(path).initialize([world.task()])
-    await world.until("12:00")
+    await harness.scheduler(path).initialize([harness.task()])
+    await harness.until("12:00")
 
-    assert world.starts() == [at("11:00"), at("12:00")]
+    assert harness.starts() == [at("11:00"), at("12:00")]
 
 
 @pytest.mark.parametrize(
@@ -247,17 +251,17 @@ async def test_a_file_whose_damage_is_repaired_is_read_again(contract: Contract,
 async def test_a_file_whose_tasks_have_no_field_of_a_record_has_no_records_at_all(
     contract: Contract, tmp_path: Path, statement: str, value: list[str]
 ) -> None:
-    world, path = ContractHarness(contract), tmp_path / "tasks.db"
-    await stored(world, path, world.task())
+    harness, path = ContractHarness(contract), tmp_path / "tasks.db"
+    await stored(harness, path, harness.task())
     execute(path, "DROP TABLE task")
     execute(path, statement)
 
-    error = await refused(world, path, [world.task()])
+    error = await refused(harness, path, [harness.task()])
 
     assert type(error) is TaskInvalidStructureError
     assert isinstance(error, TaskTryDeserializeError)
     assert dict(error.details) == {"value": value}
     assert re.fullmatch(r"[A-Z][a-z ]+", error.message)
-    assert world.story("SchedulerInitializationFailed", "SchedulerInitializationCompleted")[-1:] == [
+    assert harness.event_names("SchedulerInitializationFailed", "SchedulerInitializationCompleted")[-1:] == [
         "SchedulerInitializationFailed"
     ]

@@ -1,4 +1,4 @@
-"""The form of every required field of every event, in a life in which each of them has all of its forms."""
+"""The form of every required field of every event."""
 
 import json
 import logging
@@ -79,25 +79,27 @@ FORMS: dict[str, dict[str, Form]] = {
 }
 
 
-async def live(world: ContractHarness, scheduler: Scheduler) -> None:
+async def live(harness: ContractHarness, scheduler: Scheduler) -> None:
     """Let everything happen of which there is an event, at odd fractions of a second."""
-    report, kept = world.task(fails=1, takes=SECOND / 4), world.task("backup", fails=1, retry=2 * HOUR)
-    await scheduler.initialize([report, kept, world.task("mail"), world.task("old"), world.task("unused", "0 3 * * *")])
-    await world.until("12:30")
-    await scheduler.initialize([report, kept, world.task("mail", "15 * * * *")])
-    await world.until("13:30")
+    report, kept = harness.task(fails=1, takes=SECOND / 4), harness.task("backup", fails=1, retry=2 * HOUR)
+    await scheduler.initialize(
+        [report, kept, harness.task("mail"), harness.task("old"), harness.task("unused", "0 3 * * *")]
+    )
+    await harness.until("12:30")
+    await scheduler.initialize([report, kept, harness.task("mail", "15 * * * *")])
+    await harness.until("13:30")
     await scheduler.stop()
-    await scheduler.initialize([report, kept, world.task("mail", "15 * * * *", retry=SECOND / 3)])
-    await world.until("14:30")
+    await scheduler.initialize([report, kept, harness.task("mail", "15 * * * *", retry=SECOND / 3)])
+    await harness.until("14:30")
     await scheduler.stop()
 
 
 async def emitted(contract: Contract) -> list[Event]:
     """Return the events of that life."""
-    world = ContractHarness(contract, "10:59:30.123456")
-    await live(world, world.scheduler())
-    assert {event.name for event in world.events} == set(FORMS)
-    return world.events
+    harness = ContractHarness(contract, "10:59:30.123456")
+    await live(harness, harness.scheduler())
+    assert {event.name for event in harness.events} == set(FORMS)
+    return harness.events
 
 
 @clause("events.required-fields")
@@ -116,11 +118,11 @@ async def test_every_required_field_of_every_event_has_its_form(contract: Contra
 async def test_every_required_field_of_every_event_reaches_the_log(
     contract: Contract, caplog: pytest.LogCaptureFixture
 ) -> None:
-    world = ContractHarness(contract, "10:59:30.123456")
-    scheduler = Scheduler(ledger=world.disk, contract=contract.name, clock=world.clock, timezone="UTC")
+    harness = ContractHarness(contract, "10:59:30.123456")
+    scheduler = Scheduler(ledger=harness.disk, contract=contract.name, clock=harness.clock, timezone="UTC")
 
     with caplog.at_level(logging.DEBUG, "kron"):
-        await live(world, scheduler)
+        await live(harness, scheduler)
 
     lines = [record.getMessage() for record in caplog.records]
     names = [line.split(" ", 1)[0] for line in lines]
@@ -154,11 +156,11 @@ async def test_every_time_in_every_event_is_in_iso_8601_or_null_if_there_is_none
 
 @clause("events.iso-times")
 async def test_the_times_in_events_are_those_of_the_clock_to_the_microsecond(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:00:30.123456")
+    harness = ContractHarness(contract, "10:00:30.123456")
 
-    await world.start(world.task(cron="0 10 * * *", fails=1, retry=SECOND / 4))
+    await harness.start(harness.task(cron="0 10 * * *", fails=1, retry=SECOND / 4))
 
-    (started,), (failed,) = world.told("TaskRunStarted"), world.told("TaskRunFailed")
+    (started,), (failed,) = harness.events_named("TaskRunStarted"), harness.events_named("TaskRunFailed")
     assert started.fields["scheduledTime"] == "2026-03-02T10:00:00Z"
     assert started.fields["actualTime"] == "2026-03-02T10:00:30.123456Z"
     assert failed.fields["nextRetryAt"] == "2026-03-02T10:00:30.373456Z"
@@ -166,15 +168,17 @@ async def test_the_times_in_events_are_those_of_the_clock_to_the_microsecond(con
 
 @clause("events.task-orphaned")
 async def test_each_task_that_left_the_list_is_reported_with_its_own_last_run_or_null(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    first = await world.start(world.task("hourly"), world.task("unused", "0 3 * * *"), world.task("often", "* * * * *"))
-    await world.until("11:30:20")
+    harness = ContractHarness(contract, "10:59:30")
+    first = await harness.start(
+        harness.task("hourly"), harness.task("unused", "0 3 * * *"), harness.task("often", "* * * * *")
+    )
+    await harness.until("11:30:20")
     await first.stop()
-    identifier = world.record("hourly").scheduler
+    identifier = harness.record("hourly").scheduler
 
-    await world.start(world.task("stays"))
+    await harness.start(harness.task("stays"))
 
-    orphans = {str(event.fields["taskName"]): event for event in world.told("TaskOrphaned")}
+    orphans = {str(event.fields["taskName"]): event for event in harness.events_named("TaskOrphaned")}
     assert {name: event.fields["lastExecutionTime"] for name, event in orphans.items()} == {
         "hourly": "2026-03-02T11:00:00Z",
         "often": "2026-03-02T11:30:00Z",
@@ -182,4 +186,4 @@ async def test_each_task_that_left_the_list_is_reported_with_its_own_last_run_or
     }
     assert {event.level for event in orphans.values()} == {"WARNING"}
     assert {event.fields["schedulerIdentifier"] for event in orphans.values()} == {identifier} != {""}
-    assert set(world.store.records) == {"stays"}
+    assert set(harness.store.records) == {"stays"}

@@ -1,4 +1,4 @@
-"""What is told of runs and retries, and in which order."""
+"""The events of runs and retries, and their order."""
 
 from kron.rules.contract import Contract
 from tests.conformance.citing import clause
@@ -10,15 +10,15 @@ _LIST = ("TaskAdded", "TaskScheduled", "TaskOverridden", "TaskPreserved", "TaskS
 
 
 @clause("events.run-started")
-async def test_a_run_tells_when_it_was_due_and_when_it_starts(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    scheduler = await world.start(world.task())
+async def test_the_start_of_a_run_has_its_due_time_and_its_start_time(contract: Contract) -> None:
+    harness = ContractHarness(contract, "10:59:30")
+    scheduler = await harness.start(harness.task())
     await scheduler.stop()
-    await world.until("11:20:15")
+    await harness.until("11:20:15")
 
-    await world.start(world.task())
+    await harness.start(harness.task())
 
-    (started,) = world.told("TaskRunStarted")
+    (started,) = harness.events_named("TaskRunStarted")
     assert started.level == "INFO"
     assert dict(started.fields) == {
         "taskName": "report",
@@ -30,36 +30,36 @@ async def test_a_run_tells_when_it_was_due_and_when_it_starts(contract: Contract
 
 @clause("events.run-started")
 async def test_the_start_of_a_retry_says_that_it_is_one(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await world.start(world.task(fails=1, retry=5 * MINUTE))
+    harness = ContractHarness(contract, "10:59:30")
+    await harness.start(harness.task(fails=1, retry=5 * MINUTE))
 
-    await world.until("11:05")
+    await harness.until("11:05")
 
-    first, second = world.told("TaskRunStarted")
+    first, second = harness.events_named("TaskRunStarted")
     assert [first.fields["isRetry"], second.fields["isRetry"]] == [False, True]
     assert second.fields["actualTime"] == "2026-03-02T11:05:00Z"
 
 
 @clause("events.run-completed")
-async def test_a_run_that_returns_tells_its_duration_and_its_success(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await world.start(world.task(takes=90 * SECOND))
+async def test_the_end_of_a_successful_run_has_its_duration_and_success(contract: Contract) -> None:
+    harness = ContractHarness(contract, "10:59:30")
+    await harness.start(harness.task(takes=90 * SECOND))
 
-    await world.until("11:02")
+    await harness.until("11:02")
 
-    (completed,) = world.told("TaskRunCompleted")
+    (completed,) = harness.events_named("TaskRunCompleted")
     assert completed.level == "INFO"
     assert dict(completed.fields) == {"taskName": "report", "duration": 90.0, "success": True}
 
 
 @clause("events.run-failed")
-async def test_a_run_that_raises_tells_its_duration_its_error_and_when_it_is_tried_again(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await world.start(world.task(takes=90 * SECOND, fails=1, retry=5 * MINUTE))
+async def test_the_end_of_a_failed_run_has_its_duration_its_error_and_its_retry_time(contract: Contract) -> None:
+    harness = ContractHarness(contract, "10:59:30")
+    await harness.start(harness.task(takes=90 * SECOND, fails=1, retry=5 * MINUTE))
 
-    await world.until("11:02")
+    await harness.until("11:02")
 
-    (failed,) = world.told("TaskRunFailed")
+    (failed,) = harness.events_named("TaskRunFailed")
     assert failed.level == "WARNING"
     assert dict(failed.fields) == {
         "taskName": "report",
@@ -68,17 +68,17 @@ async def test_a_run_that_raises_tells_its_duration_its_error_and_when_it_is_tri
         "error": "BrokenError: report is broken",
         "nextRetryAt": "2026-03-02T11:06:30Z",
     }
-    assert world.told("TaskRunCompleted") == []
+    assert harness.events_named("TaskRunCompleted") == []
 
 
 @clause("events.retry-started")
-async def test_each_retry_tells_the_how_manieth_it_is(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await world.start(world.task(fails=2, retry=5 * MINUTE))
+async def test_each_retry_has_its_number(contract: Contract) -> None:
+    harness = ContractHarness(contract, "10:59:30")
+    await harness.start(harness.task(fails=2, retry=5 * MINUTE))
 
-    await world.until("11:59")
+    await harness.until("11:59")
 
-    retries = world.told("TaskRetryStarted")
+    retries = harness.events_named("TaskRetryStarted")
     assert [event.level for event in retries] == ["INFO", "INFO"]
     assert [dict(event.fields) for event in retries] == [
         {"taskName": "report", "retryCount": 1},
@@ -87,24 +87,26 @@ async def test_each_retry_tells_the_how_manieth_it_is(contract: Contract) -> Non
 
 
 @clause("events.retry-preempted")
-async def test_a_retry_that_an_occurrence_forestalls_is_told_as_preempted_with_the_reason(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await world.start(world.task(fails=1, retry=2 * HOUR))
+async def test_a_retry_before_which_an_occurrence_is_due_is_emitted_as_preempted_with_the_reason(
+    contract: Contract,
+) -> None:
+    harness = ContractHarness(contract, "10:59:30")
+    await harness.start(harness.task(fails=1, retry=2 * HOUR))
 
-    await world.until("12:00")
+    await harness.until("12:00")
 
-    (preempted,) = world.told("TaskRetryPreempted")
+    (preempted,) = harness.events_named("TaskRetryPreempted")
     assert preempted.level == "INFO"
     assert dict(preempted.fields) == {"taskName": "report", "reason": "a run is due"}
 
 
 @clause("events.causal-order")
 async def test_a_task_is_added_before_it_is_scheduled_and_scheduled_before_it_runs(contract: Contract) -> None:
-    world = ContractHarness(contract, "11:00:30")
+    harness = ContractHarness(contract, "11:00:30")
 
-    await world.start(world.task())
+    await harness.start(harness.task())
 
-    assert world.story(*_LIST, *_STARTS, *_ENDS) == [
+    assert harness.event_names(*_LIST, *_STARTS, *_ENDS) == [
         "TaskAdded",
         "TaskScheduled",
         "TaskRunStarted",
@@ -114,12 +116,12 @@ async def test_a_task_is_added_before_it_is_scheduled_and_scheduled_before_it_ru
 
 @clause("events.causal-order")
 async def test_a_failure_comes_before_its_retry_and_a_retry_before_its_run(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await world.start(world.task(fails=1, retry=5 * MINUTE))
+    harness = ContractHarness(contract, "10:59:30")
+    await harness.start(harness.task(fails=1, retry=5 * MINUTE))
 
-    await world.until("11:05")
+    await harness.until("11:05")
 
-    assert world.story(*_STARTS, *_ENDS) == [
+    assert harness.event_names(*_STARTS, *_ENDS) == [
         "TaskRunStarted",
         "TaskRunFailed",
         "TaskRetryStarted",
@@ -130,12 +132,12 @@ async def test_a_failure_comes_before_its_retry_and_a_retry_before_its_run(contr
 
 @clause("events.causal-order")
 async def test_a_preemption_comes_after_the_failure_and_before_the_run_that_preempts(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await world.start(world.task(fails=1, retry=2 * HOUR))
+    harness = ContractHarness(contract, "10:59:30")
+    await harness.start(harness.task(fails=1, retry=2 * HOUR))
 
-    await world.until("12:00")
+    await harness.until("12:00")
 
-    assert world.story(*_STARTS, *_ENDS) == [
+    assert harness.event_names(*_STARTS, *_ENDS) == [
         "TaskRunStarted",
         "TaskRunFailed",
         "TaskRetryPreempted",
@@ -146,9 +148,9 @@ async def test_a_preemption_comes_after_the_failure_and_before_the_run_that_pree
 
 @clause("events.causal-order")
 async def test_the_end_of_a_run_comes_before_the_start_of_the_run_that_waited_for_it(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await world.start(world.task(takes=90 * MINUTE))
+    harness = ContractHarness(contract, "10:59:30")
+    await harness.start(harness.task(takes=90 * MINUTE))
 
-    await world.until("12:30")
+    await harness.until("12:30")
 
-    assert world.story(*_STARTS, *_ENDS) == ["TaskRunStarted", "TaskRunCompleted", "TaskRunStarted"]
+    assert harness.event_names(*_STARTS, *_ENDS) == ["TaskRunStarted", "TaskRunCompleted", "TaskRunStarted"]

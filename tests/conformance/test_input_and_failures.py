@@ -1,4 +1,4 @@
-"""Input and failures: everything is checked before it is used, and what goes wrong is told and survived."""
+"""Input and failures: input is validated before use, and failures are reported and survived."""
 
 import logging
 from datetime import timedelta
@@ -28,7 +28,7 @@ async def nothing() -> None:
     """Do nothing."""
 
 
-class Unspeakable:
+class SecretObject:
     """A thing that must not turn up in a message."""
 
     def __repr__(self) -> str:
@@ -37,22 +37,22 @@ class Unspeakable:
 
 MISTAKES = [
     pytest.param(("report", "0 * * * *", nothing), RegistrationShapeError, id="a part is missing"),
-    pytest.param((Unspeakable(), "0 * * * *", nothing, MINUTE), RegistrationShapeError, id="a name that is no text"),
+    pytest.param((SecretObject(), "0 * * * *", nothing, MINUTE), RegistrationShapeError, id="a name that is no text"),
     pytest.param(("", "0 * * * *", nothing, MINUTE), InvalidRegistrationError, id="no name"),
     pytest.param(("\ud800", "0 * * * *", nothing, MINUTE), InvalidRegistrationError, id="a name that cannot be stored"),
-    pytest.param(("report", "0 * * * *", Unspeakable(), MINUTE), RegistrationShapeError, id="nothing to call"),
+    pytest.param(("report", "0 * * * *", SecretObject(), MINUTE), RegistrationShapeError, id="nothing to call"),
     pytest.param(("valid", "0 * * * *", nothing, MINUTE), ScheduleDuplicateTaskError, id="a name that was there"),
-    pytest.param(("report", Unspeakable(), nothing, MINUTE), RegistrationShapeError, id="a cron that is no text"),
+    pytest.param(("report", SecretObject(), nothing, MINUTE), RegistrationShapeError, id="a cron that is no text"),
     pytest.param(("report", "60 * * * *", nothing, MINUTE), CronExpressionInvalidError, id="a minute that is none"),
     pytest.param(("report", "0 * * * *", nothing, 60), RegistrationShapeError, id="a delay that is no duration"),
     pytest.param(("report", "0 * * * *", nothing, -MINUTE), NegativeRetryDelayError, id="a negative delay"),
-    pytest.param(Unspeakable(), RegistrationShapeError, id="no registration at all"),
+    pytest.param(SecretObject(), RegistrationShapeError, id="no registration at all"),
 ]
 
 
-def log_of(world: ContractHarness) -> Scheduler:
+def log_of(harness: ContractHarness) -> Scheduler:
     """Return a scheduler that logs as it does when its user says nothing."""
-    return Scheduler(ledger=world.disk, contract=world.contract.name, clock=world.clock, timezone="UTC")
+    return Scheduler(ledger=harness.disk, contract=harness.contract.name, clock=harness.clock, timezone="UTC")
 
 
 # --- input
@@ -63,26 +63,26 @@ def log_of(world: ContractHarness) -> Scheduler:
 async def test_a_mistake_at_the_end_of_a_list_is_found_before_anything_is_used(
     contract: Contract, mistake: Any, error: type[KronError]
 ) -> None:
-    world = ContractHarness(contract, "11:00:30")
+    harness = ContractHarness(contract, "11:00:30")
 
     with pytest.raises(error):
-        await world.start(world.task("valid"), mistake)
-    await world.until("12:30")
+        await harness.start(harness.task("valid"), mistake)
+    await harness.until("12:30")
 
-    assert world.began == []
-    assert world.store.records == {}
-    assert world.disk.appends == 0
+    assert harness.began == []
+    assert harness.store.records == {}
+    assert harness.disk.appends == 0
 
 
 @clause("input.checked-first")
 async def test_something_other_than_a_list_is_refused(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
     with pytest.raises(RegistrationsNotArrayError) as caught:
-        await world.scheduler().initialize({"report": world.task()})  # type: ignore[arg-type] # that is the mistake
+        await harness.scheduler().initialize({"report": harness.task()})  # type: ignore[arg-type] # that is the mistake
 
     assert caught.value.message == "Registrations must be an array"
-    assert world.disk.appends == 0
+    assert harness.disk.appends == 0
 
 
 @pytest.mark.parametrize(
@@ -117,26 +117,26 @@ async def test_something_other_than_a_list_is_refused(contract: Contract) -> Non
 async def test_an_expression_that_could_do_harm_is_refused(
     contract: Contract, cron: str, field: str, reason: str
 ) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
     with pytest.raises(CronExpressionInvalidError) as caught:
-        await world.start(world.task(cron=cron))
+        await harness.start(harness.task(cron=cron))
 
     assert (caught.value.details["field"], caught.value.details["reason"]) == (field, reason)
     assert len(caught.value.message) < 1000
-    assert world.disk.appends == 0
+    assert harness.disk.appends == 0
 
 
 @clause("input.names-in-logs")
-async def test_whatever_a_task_is_called_each_event_is_one_line_of_the_log(
+async def test_with_any_task_name_each_event_is_one_line_of_the_log(
     contract: Contract, caplog: pytest.LogCaptureFixture
 ) -> None:
-    world = ContractHarness(contract)
-    scheduler = log_of(world)
+    harness = ContractHarness(contract)
+    scheduler = log_of(harness)
 
     with caplog.at_level(logging.DEBUG, "kron"):
-        await scheduler.initialize([world.task(FORGERY, fails=1, retry=MINUTE)])
-        await world.until("11:30")
+        await scheduler.initialize([harness.task(FORGERY, fails=1, retry=MINUTE)])
+        await harness.until("11:30")
         await scheduler.stop()
 
     lines = [record.getMessage() for record in caplog.records]
@@ -147,13 +147,11 @@ async def test_whatever_a_task_is_called_each_event_is_one_line_of_the_log(
 
 
 @clause("input.names-in-logs")
-async def test_whatever_a_task_is_called_the_refusal_of_it_is_one_line(
-    contract: Contract, caplog: pytest.LogCaptureFixture
-) -> None:
-    world = ContractHarness(contract)
+async def test_with_any_task_name_its_refusal_is_one_line(contract: Contract, caplog: pytest.LogCaptureFixture) -> None:
+    harness = ContractHarness(contract)
 
     with caplog.at_level(logging.DEBUG, "kron"), pytest.raises(ScheduleDuplicateTaskError) as caught:
-        await log_of(world).initialize([world.task(FORGERY), world.task(FORGERY)])
+        await log_of(harness).initialize([harness.task(FORGERY), harness.task(FORGERY)])
 
     assert caught.value.message.isprintable()
     assert [record.getMessage().isprintable() for record in caplog.records] == [True] * len(caplog.records) != []
@@ -164,13 +162,13 @@ async def test_whatever_a_task_is_called_the_refusal_of_it_is_one_line(
 
 @pytest.mark.parametrize(("mistake", "error"), MISTAKES)
 @clause("failures.no-internals")
-async def test_the_message_of_a_refusal_tells_nothing_of_the_inside(
+async def test_the_message_of_a_refusal_contains_no_internals(
     contract: Contract, mistake: Any, error: type[KronError]
 ) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
     with pytest.raises(error) as caught:
-        await world.start(world.task("valid"), mistake)
+        await harness.start(harness.task("valid"), mistake)
 
     message = caught.value.message
     assert message
@@ -179,11 +177,11 @@ async def test_the_message_of_a_refusal_tells_nothing_of_the_inside(
 
 @clause("failures.no-internals")
 async def test_the_message_of_a_failed_step_is_that_of_its_cause_and_no_more(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    world.disk.fail_next(error=disk_full())
+    harness = ContractHarness(contract)
+    harness.disk.fail_next(error=disk_full())
 
     with pytest.raises(KronError) as caught:
-        await world.start(world.task())
+        await harness.start(harness.task())
 
     assert str(caught.value) == "Failed to schedule tasks: [Errno 28] No space left on device"
 
@@ -193,10 +191,10 @@ async def test_the_message_of_a_failed_step_is_that_of_its_cause_and_no_more(con
 async def test_a_refused_list_is_logged_with_the_mistake(
     contract: Contract, caplog: pytest.LogCaptureFixture, mistake: Any, error: type[KronError]
 ) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
     with caplog.at_level(logging.WARNING, "kron"), pytest.raises(error) as caught:
-        await log_of(world).initialize([world.task("valid"), mistake])
+        await log_of(harness).initialize([harness.task("valid"), mistake])
 
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
@@ -209,31 +207,31 @@ async def test_a_refused_list_is_logged_with_the_mistake(
 
 @clause("failures.exhaustion")
 async def test_with_a_full_disk_nothing_starts_and_with_space_again_nothing_was_lost(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task("one"), world.task("two", takes=MINUTE))
-    world.disk.fail_next(4, error=disk_full())
+    harness = ContractHarness(contract)
+    await harness.start(harness.task("one"), harness.task("two", takes=MINUTE))
+    harness.disk.fail_next(4, error=disk_full())
 
-    await world.until("11:10")
+    await harness.until("11:10")
 
-    assert world.starts("one") == world.starts("two") == times("11:00:15")
-    assert world.record("two").last_success == at("11:01:15")
-    failures = world.told("LedgerAppendFailed")
+    assert harness.starts("one") == harness.starts("two") == times("11:00:15")
+    assert harness.record("two").last_success == at("11:01:15")
+    failures = harness.events_named("LedgerAppendFailed")
     assert [event.fields["retryInSeconds"] for event in failures] == [1.0, 2.0, 4.0, 8.0]
     assert failures[0].fields["error"] == "OSError: [Errno 28] No space left on device"
-    assert len(world.told("LedgerRecovered")) == 1
+    assert len(harness.events_named("LedgerRecovered")) == 1
 
 
 @clause("failures.exhaustion")
 async def test_an_end_that_a_full_disk_did_not_take_is_kept_until_it_does(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task(takes=MINUTE))
-    await world.until("11:00:30")
-    world.disk.fail_next(4, error=disk_full())
+    harness = ContractHarness(contract)
+    await harness.start(harness.task(takes=MINUTE))
+    await harness.until("11:00:30")
+    harness.disk.fail_next(4, error=disk_full())
 
-    await world.until("11:10")
+    await harness.until("11:10")
 
-    assert world.record().last_success == at("11:01")
-    assert [event.fields["duration"] for event in world.told("TaskRunCompleted")] == [60.0]
+    assert harness.record().last_success == at("11:01")
+    assert [event.fields["duration"] for event in harness.events_named("TaskRunCompleted")] == [60.0]
 
 
 @pytest.mark.parametrize(
@@ -243,26 +241,26 @@ async def test_an_end_that_a_full_disk_did_not_take_is_kept_until_it_does(contra
 async def test_a_run_that_runs_out_of_something_fails_alone_and_is_tried_again(
     contract: Contract, error: Exception
 ) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
     tries = []
 
     async def exhaust() -> None:
-        tries.append(world.clock.now())
+        tries.append(harness.clock.now())
         raise error
 
-    await world.start(("greedy", "0 * * * *", exhaust, timedelta(minutes=20)), world.task("modest", "* * * * *"))
+    await harness.start(("greedy", "0 * * * *", exhaust, timedelta(minutes=20)), harness.task("modest", "* * * * *"))
 
-    await world.until("11:50")
+    await harness.until("11:50")
 
     assert tries == times("11:00", "11:20", "11:40")
-    assert len(world.starts("modest")) == len(world.told("TaskRunCompleted")) == 104
+    assert len(harness.starts("modest")) == len(harness.events_named("TaskRunCompleted")) == 104
 
 
 @clause("failures.exhaustion")
 async def test_thousands_of_tasks_at_one_instant_all_run(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(*(world.task(f"task {number:04}") for number in range(3000)))
+    harness = ContractHarness(contract)
+    await harness.start(*(harness.task(f"task {number:04}") for number in range(3000)))
 
-    await world.until("11:00")
+    await harness.until("11:00")
 
-    assert names_of(world.began) == [f"task {number:04}" for number in range(3000)]
+    assert names_of(harness.began) == [f"task {number:04}" for number in range(3000)]

@@ -1,4 +1,4 @@
-"""The invariants that the draft asks to be tested, each in the fewest steps in which it could break."""
+"""The invariants that the draft lists for tests, each in the fewest steps that could violate it."""
 
 import asyncio
 from datetime import timedelta
@@ -52,57 +52,57 @@ _MISTAKES: dict[str, tuple[tuple[Any, ...], str, str, dict[str, object]]] = {
 
 @clause("invariant.empty-list")
 async def test_a_scheduler_of_no_tasks_starts_and_stops(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = world.scheduler()
+    harness = ContractHarness(contract)
+    scheduler = harness.scheduler()
 
     await scheduler.initialize([])
     await scheduler.stop()
 
-    assert [event.name for event in world.events if event.level == "INFO"] == [
+    assert [event.name for event in harness.events if event.level == "INFO"] == [
         "SchedulerStopRequested",
         "SchedulerStopped",
     ]
-    assert world.told("SchedulerInitializationFailed") == []
+    assert harness.events_named("SchedulerInitializationFailed") == []
 
 
 @clause("invariant.idempotent")
 async def test_a_list_that_is_given_twice_leaves_the_records_that_it_left_once(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    tasks = [world.task(fails=1, retry=HOUR), world.task("backup", takes=10 * MINUTE)]
-    scheduler = await world.start(*tasks)
-    await world.until("11:05")  # one waits for its retry, one runs
-    before = dict(world.store.records)
+    harness = ContractHarness(contract, "10:59:30")
+    tasks = [harness.task(fails=1, retry=HOUR), harness.task("backup", takes=10 * MINUTE)]
+    scheduler = await harness.start(*tasks)
+    await harness.until("11:05")  # one waits for its retry, one runs
+    before = dict(harness.store.records)
 
     await scheduler.initialize(tasks)
-    await world.settle()
+    await harness.settle()
 
-    assert world.store.records == before
+    assert harness.store.records == before
 
 
 @clause("invariant.idempotent")
 async def test_a_list_that_is_given_twice_leads_to_the_starts_that_it_leads_to_once(contract: Contract) -> None:
-    world = ContractHarness(contract, "11:00:10")
-    tasks = [world.task(fails=1, retry=5 * MINUTE), world.task("backup", "30 * * * *")]
-    scheduler = await world.start(*tasks)
+    harness = ContractHarness(contract, "11:00:10")
+    tasks = [harness.task(fails=1, retry=5 * MINUTE), harness.task("backup", "30 * * * *")]
+    scheduler = await harness.start(*tasks)
 
     await scheduler.initialize(tasks)
-    await world.until("12:00")
+    await harness.until("12:00")
 
-    assert world.starts("report") == times("11:00:10", "11:05:10", "12:00")
-    assert world.starts("backup") == times("11:30")
+    assert harness.starts("report") == times("11:00:10", "11:05:10", "12:00")
+    assert harness.starts("backup") == times("11:30")
 
 
 @clause("invariant.stop-first")
 async def test_a_scheduler_that_was_never_initialised_can_be_stopped(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    scheduler = world.scheduler()
+    harness = ContractHarness(contract, "10:59:30")
+    scheduler = harness.scheduler()
 
     await scheduler.stop()
 
-    assert world.events == []
-    await scheduler.initialize([world.task()])  # and it is as good as new
-    await world.until("11:00")
-    assert world.starts() == times("11:00")
+    assert harness.events == []
+    await scheduler.initialize([harness.task()])  # and it is as good as new
+    await harness.until("11:00")
+    assert harness.starts() == times("11:00")
 
 
 # --- time -------------------------------------------------------------------------------------------------------------
@@ -110,64 +110,64 @@ async def test_a_scheduler_that_was_never_initialised_can_be_stopped(contract: C
 
 @clause("invariant.on-time")
 async def test_a_task_of_the_present_minute_runs_at_once(contract: Contract) -> None:
-    world = ContractHarness(contract, "11:00:59")
+    harness = ContractHarness(contract, "11:00:59")
 
-    await world.start(world.task(cron="0 * * * *"))
+    await harness.start(harness.task(cron="0 * * * *"))
 
-    assert world.starts() == times("11:00:59")
+    assert harness.starts() == times("11:00:59")
 
 
 @clause("invariant.on-time")
 async def test_a_task_runs_when_its_minute_begins(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:07:30")
-    await world.start(world.task(cron="0 * * * *"))
+    harness = ContractHarness(contract, "10:07:30")
+    await harness.start(harness.task(cron="0 * * * *"))
 
-    await world.until("11:00")
+    await harness.until("11:00")
 
-    assert world.starts() == times("11:00")
+    assert harness.starts() == times("11:00")
 
 
 @clause("invariant.not-early")
 async def test_a_task_does_not_run_before_its_minute(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:07:30")
-    await world.start(world.task(cron="0 * * * *"), world.task("each minute", "* * * * *"))
+    harness = ContractHarness(contract, "10:07:30")
+    await harness.start(harness.task(cron="0 * * * *"), harness.task("each minute", "* * * * *"))
 
-    await world.until("10:59:59.999999")
+    await harness.until("10:59:59.999999")
 
-    assert world.starts("report") == []
-    assert len(world.starts("each minute")) == 53  # the polls were there
+    assert harness.starts("report") == []
+    assert len(harness.starts("each minute")) == 53  # the polls were there
 
 
 @clause("invariant.no-make-up")
 async def test_a_week_of_downtime_is_followed_by_one_run(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await (await world.start(world.task())).stop()
-    await world.until("2026-03-09T10:20:00Z")
+    harness = ContractHarness(contract, "10:59:30")
+    await (await harness.start(harness.task())).stop()
+    await harness.until("2026-03-09T10:20:00Z")
 
-    await world.start(world.task())
-    await world.until("2026-03-09T11:00:00Z")
+    await harness.start(harness.task())
+    await harness.until("2026-03-09T11:00:00Z")
 
-    assert world.starts() == times("2026-03-09T10:20:00Z", "2026-03-09T11:00:00Z")
+    assert harness.starts() == times("2026-03-09T10:20:00Z", "2026-03-09T11:00:00Z")
 
 
 # --- state ------------------------------------------------------------------------------------------------------------
 
 
 @clause("invariant.state-persists")
-async def test_what_a_task_has_done_and_still_owes_survives_a_restart(contract: Contract, tmp_path: Path) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    first = world.scheduler(tmp_path / "tasks.db")
-    await first.initialize([world.task(fails=1, retry=10 * MINUTE), world.task("backup")])
-    await world.until("11:00:20")
+async def test_the_history_and_debts_of_a_task_survive_a_restart(contract: Contract, tmp_path: Path) -> None:
+    harness = ContractHarness(contract, "10:59:30")
+    first = harness.scheduler(tmp_path / "tasks.db")
+    await first.initialize([harness.task(fails=1, retry=10 * MINUTE), harness.task("backup")])
+    await harness.until("11:00:20")
     await first.stop()
 
-    second = world.scheduler(tmp_path / "tasks.db")
-    await second.initialize([world.task(retry=10 * MINUTE), world.task("backup")])
-    await world.until("11:59")
+    second = harness.scheduler(tmp_path / "tasks.db")
+    await second.initialize([harness.task(retry=10 * MINUTE), harness.task("backup")])
+    await harness.until("11:59")
     await second.stop()
 
-    assert world.starts("report") == times("11:00", "11:10")  # its retry is still owed
-    assert world.starts("backup") == times("11:00")  # although its minute was not over, it owes nothing
+    assert harness.starts("report") == times("11:00", "11:10")  # its retry is still owed
+    assert harness.starts("backup") == times("11:00")  # although its minute was not over, it owes nothing
 
 
 @clause("invariant.changes-detected")
@@ -184,29 +184,31 @@ async def test_what_a_task_has_done_and_still_owes_survives_a_restart(contract: 
 async def test_a_change_of_configuration_is_recognised_and_recorded(
     contract: Contract, cron: str, retry: timedelta, change: str
 ) -> None:
-    world = ContractHarness(contract)
-    await (await world.start(world.task(cron="0 * * * *", retry=5 * MINUTE), world.task("backup"))).stop()
+    harness = ContractHarness(contract)
+    await (await harness.start(harness.task(cron="0 * * * *", retry=5 * MINUTE), harness.task("backup"))).stop()
 
-    await world.start(world.task(cron=cron, retry=retry), world.task("backup"))
+    await harness.start(harness.task(cron=cron, retry=retry), harness.task("backup"))
 
-    changes = [(event.fields["taskName"], event.fields["changeType"]) for event in world.told("TaskOverridden")]
+    changes = [
+        (event.fields["taskName"], event.fields["changeType"]) for event in harness.events_named("TaskOverridden")
+    ]
     assert changes == [("report", change)]
-    assert [event.fields["taskName"] for event in world.told("TaskPreserved")] == ["backup"]
-    assert (world.record().cron, world.record().retry_delay) == (cron, retry)
+    assert [event.fields["taskName"] for event in harness.events_named("TaskPreserved")] == ["backup"]
+    assert (harness.record().cron, harness.record().retry_delay) == (cron, retry)
 
 
 @clause("invariant.orphans-removed")
 async def test_nothing_is_left_of_a_task_that_is_not_in_the_list(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    scheduler = await world.start(world.task("old", fails=1), world.task("kept"))
-    await world.until("11:01")
+    harness = ContractHarness(contract, "10:59:30")
+    scheduler = await harness.start(harness.task("old", fails=1), harness.task("kept"))
+    await harness.until("11:01")
 
-    await scheduler.initialize([world.task("kept")])
-    await world.until("12:30")
+    await scheduler.initialize([harness.task("kept")])
+    await harness.until("12:30")
 
-    assert set(world.store.records) == {"kept"}
-    assert world.starts("old") == times("11:00")
-    assert [event.fields["taskName"] for event in world.told("TaskOrphaned")] == ["old"]
+    assert set(harness.store.records) == {"kept"}
+    assert harness.starts("old") == times("11:00")
+    assert [event.fields["taskName"] for event in harness.events_named("TaskOrphaned")] == ["old"]
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------
@@ -217,10 +219,10 @@ async def test_nothing_is_left_of_a_task_that_is_not_in_the_list(contract: Contr
 async def test_each_mistake_in_a_registration_raises_its_own_error(
     contract: Contract, wrong: Registered, name: str
 ) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
     with pytest.raises(KronError) as raised:
-        await world.start(world.task("good"), wrong)
+        await harness.start(harness.task("good"), wrong)
 
     assert raised.value.name == name
 
@@ -232,10 +234,10 @@ async def test_each_mistake_in_a_registration_raises_its_own_error(
 async def test_an_error_says_what_is_wrong_in_words_and_in_fields(
     contract: Contract, wrong: Registered, message: str, details: dict[str, object]
 ) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
     with pytest.raises(KronError) as raised:
-        await world.start(world.task("good"), wrong)
+        await harness.start(harness.task("good"), wrong)
 
     assert str(raised.value) == message
     assert dict(raised.value.details) == details
@@ -244,15 +246,15 @@ async def test_an_error_says_what_is_wrong_in_words_and_in_fields(
 @clause("invariant.error-first")
 @pytest.mark.parametrize("wrong", [row[0] for row in _MISTAKES.values()], ids=_MISTAKES)
 async def test_a_list_with_a_mistake_at_its_end_does_nothing(contract: Contract, wrong: Registered) -> None:
-    world = ContractHarness(contract, "11:00:30")  # the good task would run at once
+    harness = ContractHarness(contract, "11:00:30")  # the good task would run at once
 
     with pytest.raises(KronError):
-        await world.start(world.task("good"), wrong)
-    await world.until("12:30")
+        await harness.start(harness.task("good"), wrong)
+    await harness.until("12:30")
 
-    assert world.store.records == {}
-    assert world.began == []
-    assert world.told("TaskAdded") == []
+    assert harness.store.records == {}
+    assert harness.began == []
+    assert harness.events_named("TaskAdded") == []
 
 
 # --- side by side -----------------------------------------------------------------------------------------------------
@@ -260,37 +262,37 @@ async def test_a_list_with_a_mistake_at_its_end_does_nothing(contract: Contract,
 
 @clause("invariant.simultaneous")
 async def test_tasks_of_the_same_minute_run_side_by_side(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await world.start(*(world.task(name, takes=10 * MINUTE) for name in ("a", "b", "c")))
+    harness = ContractHarness(contract, "10:59:30")
+    await harness.start(*(harness.task(name, takes=10 * MINUTE) for name in ("a", "b", "c")))
 
-    await world.until("11:00")
+    await harness.until("11:00")
 
-    assert names_of(world.began) == ["a", "b", "c"]
-    assert world.ended == []
+    assert names_of(harness.began) == ["a", "b", "c"]
+    assert harness.ended == []
 
 
 @clause("invariant.never-with-itself")
 async def test_a_task_never_runs_beside_itself(contract: Contract) -> None:
-    world = ContractHarness(contract, "11:00:00")
-    await world.start(world.task(cron="* * * * *", takes=150 * SECOND))
+    harness = ContractHarness(contract, "11:00:00")
+    await harness.start(harness.task(cron="* * * * *", takes=150 * SECOND))
 
-    await world.until("11:07:29")
+    await harness.until("11:07:29")
 
-    assert world.starts() == times("11:00", "11:02:30", "11:05")
-    assert [moment for _, moment in world.ended] == times("11:02:30", "11:05")
+    assert harness.starts() == times("11:00", "11:02:30", "11:05")
+    assert [moment for _, moment in harness.ended] == times("11:02:30", "11:05")
 
 
 @clause("invariant.stop-waits")
 async def test_a_stop_waits_for_every_run_in_flight(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    scheduler = await world.start(world.task("short", takes=MINUTE), world.task("long", takes=HOUR))
-    await world.until("11:00")
+    harness = ContractHarness(contract, "10:59:30")
+    scheduler = await harness.start(harness.task("short", takes=MINUTE), harness.task("long", takes=HOUR))
+    await harness.until("11:00")
 
     stopping = asyncio.create_task(scheduler.stop())
-    await world.until("11:59:59")
+    await harness.until("11:59:59")
     waited = not stopping.done()
-    await world.until("12:00")
+    await harness.until("12:00")
 
     assert waited
     assert stopping.done()
-    assert names_of(world.ended) == ["long", "short"]
+    assert names_of(harness.ended) == ["long", "short"]

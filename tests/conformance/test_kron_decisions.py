@@ -1,4 +1,4 @@
-"""The contract `kron`: which second is chosen for a period, and what the choice depends on."""
+"""The contract `kron`: the second that is chosen for a period, and its inputs."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The contract `kron`: what a host does with the periods of its jobs, records of them and shows of them."""
+"""The contract `kron`: how a host handles, records and shows the periods of its jobs."""
 
 import re
 import sqlite3
@@ -14,7 +14,7 @@ from kron.rules.history import RunRow
 from kron.rules.job_record import ResultCode
 from kron.rules.verdict import Close, Execute, Wait, judge
 from tests.conformance.citing import clause
-from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
+from tests.engine.jobs.restartable_host import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, lived, work
 
 RFC_3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 TIMES = {"declared_at", "served", "suspended_until", "newest", "nominal", "first", "chosen", "effective", "at", "ended",
@@ -23,9 +23,9 @@ TIMES = {"declared_at", "served", "suspended_until", "newest", "nominal", "first
 SPREAD = "0,30 * * * * @win(after,25m) @seed(stable,salt=x)"
 
 
-def executed(world: RestartableHost) -> dict[str, str]:
+def executed(host: RestartableHost) -> dict[str, str]:
     """Return of each executed period when it began."""
-    runs = world.ledger.runs.values()
+    runs = host.ledger.runs.values()
     assert len({run.nominal for run in runs}) == len(runs), "a period was executed twice"
     return {f"{run.nominal:%d %H:%M}": f"{run.started:%d %H:%M:%S}" for run in runs if run.nominal is not None}
 
@@ -33,20 +33,20 @@ def executed(world: RestartableHost) -> dict[str, str]:
 # --- chosen times depend on nothing else ------------------------------------------------------------------------------
 
 
-async def undisturbed(world: RestartableHost) -> None:
+async def undisturbed(host: RestartableHost) -> None:
     """Six hours in which nothing happens but runs."""
-    await world.begin(work(SPREAD))
-    await world.clock.advance(6 * HOUR)
+    await host.begin(work(SPREAD))
+    await host.clock.advance(6 * HOUR)
 
 
 @clause("seed.restarts")
 def test_a_host_that_restarts_again_and_again_starts_at_the_same_seconds() -> None:
-    async def story(world: RestartableHost) -> None:
-        await world.begin(work(SPREAD))
+    async def story(host: RestartableHost) -> None:
+        await host.begin(work(SPREAD))
         for _ in range(36):
-            await world.clock.advance(9 * MINUTE + 50 * SECOND)
-            await world.crash(down=10 * SECOND)
-            await world.begin(work(SPREAD, deadline="0s"))
+            await host.clock.advance(9 * MINUTE + 50 * SECOND)
+            await host.crash(down=10 * SECOND)
+            await host.begin(work(SPREAD, deadline="0s"))
 
     calm, restarted = executed(lived(undisturbed)), executed(lived(story))
 
@@ -56,11 +56,11 @@ def test_a_host_that_restarts_again_and_again_starts_at_the_same_seconds() -> No
 
 @clause("seed.reconciliations")
 def test_a_host_that_reconciles_again_and_again_starts_at_the_same_seconds() -> None:
-    async def story(world: RestartableHost) -> None:
-        await world.begin(work(SPREAD))
+    async def story(host: RestartableHost) -> None:
+        await host.begin(work(SPREAD))
         for _ in range(6 * 20):
-            await world.clock.advance(3 * MINUTE)
-            await world.declare(work(SPREAD))
+            await host.clock.advance(3 * MINUTE)
+            await host.declare(work(SPREAD))
 
     assert executed(lived(story)) == executed(lived(undisturbed)) != {}
 
@@ -84,7 +84,7 @@ def test_a_period_is_planned_until_its_second_eligible_from_then_on_and_then_han
 
 
 @clause("trigger.handled-when-eligible", "state.terminal")
-def test_whatever_policy_and_state_are_an_eligible_period_is_handled_at_once() -> None:
+def test_with_any_policy_and_state_an_eligible_period_is_handled_at_once() -> None:
     decision = decide(Timing.parse("0 12 * * * @win(after,1h)", identity="a"), NOON)
     assert decision.chosen_time is not None
 
@@ -99,20 +99,19 @@ def test_whatever_policy_and_state_are_an_eligible_period_is_handled_at_once() -
 
 
 @clause("state.execution")
-def test_an_execution_is_running_until_it_ends_and_then_completed_with_its_result() -> None:
+async def test_an_execution_is_running_until_it_ends_and_then_completed_with_its_result() -> None:
     rows: list[RunRow] = []
 
-    async def story(world: RestartableHost) -> None:
-        world.runner.lasts = None
-        await world.begin(work("0 12 * * *"))
-        await world.clock.advance(MINUTE)
-        (attempt,) = world.ledger.runs.values()
-        rows.append(RunRow.of_run("a", attempt, world.ledger.ends.get(attempt.run_id), attempts=1))
-        world.runner.end(attempt.run_id, RunResult(exit_code=3))
-        await world.clock.advance(MINUTE)
-        rows.append(RunRow.of_run("a", attempt, world.ledger.ends.get(attempt.run_id), attempts=1))
-
-    lived(story)
+    host = RestartableHost()
+    host.runner.lasts = None
+    await host.begin(work("0 12 * * *"))
+    await host.clock.advance(MINUTE)
+    (attempt,) = host.ledger.runs.values()
+    rows.append(RunRow.of_run("a", attempt, host.ledger.ends.get(attempt.run_id), attempts=1))
+    host.runner.end(attempt.run_id, RunResult(exit_code=3))
+    await host.clock.advance(MINUTE)
+    rows.append(RunRow.of_run("a", attempt, host.ledger.ends.get(attempt.run_id), attempts=1))
+    await host.engine.crash()
 
     assert [(row.state, row.result, row.exit_code) for row in rows] == [
         ("running", None, None),
@@ -124,16 +123,17 @@ def test_an_execution_is_running_until_it_ends_and_then_completed_with_its_resul
 
 
 @clause("overlap.at-trigger")
-def test_a_run_that_ends_between_nominal_time_and_trigger_is_not_in_the_way() -> None:
-    async def story(world: RestartableHost) -> None:
-        world.runner.lasts = None
-        await world.begin(work("0,30 * * * * @win(after,20m)", concurrency="forbid"))
-        await world.clock.advance(31 * MINUTE)
-        assert len(world.runner.running) == 1
-        world.runner.end("life1-1", RunResult(exit_code=0))
-        await world.clock.advance(25 * MINUTE)
+async def test_a_run_that_ends_between_nominal_time_and_trigger_is_not_in_the_way() -> None:
+    host = RestartableHost()
+    host.runner.lasts = None
+    await host.begin(work("0,30 * * * * @win(after,20m)", concurrency="forbid"))
+    await host.clock.advance(31 * MINUTE)
+    assert len(host.runner.running) == 1
+    host.runner.end("life1-1", RunResult(exit_code=0))
+    await host.clock.advance(25 * MINUTE)
+    await host.engine.crash()
 
-    assert [entry.split(" ", 4)[4] for entry in lived(story).told] == ["executed", "executed"]
+    assert [entry.split(" ", 4)[4] for entry in host.log] == ["executed", "executed"]
 
 
 # --- changed definitions ----------------------------------------------------------------------------------------------
@@ -157,37 +157,37 @@ CHANGES = {
 
 @pytest.mark.parametrize("part", CHANGES)
 @clause("change.any-field", "change.handled-stays", "change.future")
-def test_a_change_of_any_part_is_a_change_that_leaves_handled_periods_alone(part: str) -> None:
+async def test_a_change_of_any_part_is_a_change_that_leaves_handled_periods_alone(part: str) -> None:
     changed: list[list[str]] = []
 
-    async def story(world: RestartableHost) -> None:
-        await world.begin(work("0,30 * * * * @win(after,10m)"))
-        await world.clock.advance(15 * MINUTE)
-        declared = await world.declare(CHANGES[part])
-        changed.append(declared.changed)
-        before = len(world.ledger.runs)
-        await world.declare(CHANGES[part])
-        await world.clock.advance(2 * HOUR)
-        changed.append([] if len(world.ledger.runs) > before or part == "suspend" else ["nothing ran"])
-
-    world = lived(story)
+    host = RestartableHost()
+    await host.begin(work("0,30 * * * * @win(after,10m)"))
+    await host.clock.advance(15 * MINUTE)
+    declared = await host.declare(CHANGES[part])
+    changed.append(declared.changed)
+    before = len(host.ledger.runs)
+    await host.declare(CHANGES[part])
+    await host.clock.advance(2 * HOUR)
+    changed.append([] if len(host.ledger.runs) > before or part == "suspend" else ["nothing ran"])
+    await host.engine.crash()
 
     assert changed == [["a"], []]
-    assert "02 12:00" in executed(world), "it was handled before the change, and once"
+    assert "02 12:00" in executed(host), "it was handled before the change, and once"
 
 
 @clause("change.active")
-def test_the_policy_of_the_new_definition_decides_about_a_run_of_the_old_one() -> None:
-    async def story(world: RestartableHost) -> None:
-        world.runner.lasts = None
-        await world.begin(work("0,30 * * * *", concurrency="allow"))
-        await world.clock.advance(2 * MINUTE)
-        await world.declare(work("0,30 * * * *", concurrency="forbid"))
-        await world.clock.advance(30 * MINUTE)
-        await world.declare(work("0,30 * * * *", concurrency="replace"))
-        await world.clock.advance(30 * MINUTE)
+async def test_the_policy_of_the_new_definition_decides_about_a_run_of_the_old_one() -> None:
+    host = RestartableHost()
+    host.runner.lasts = None
+    await host.begin(work("0,30 * * * *", concurrency="allow"))
+    await host.clock.advance(2 * MINUTE)
+    await host.declare(work("0,30 * * * *", concurrency="forbid"))
+    await host.clock.advance(30 * MINUTE)
+    await host.declare(work("0,30 * * * *", concurrency="replace"))
+    await host.clock.advance(30 * MINUTE)
+    await host.engine.crash()
 
-    assert lived(story).told == [
+    assert host.log == [
         "12:00:00 a 02 12:00 executed",
         "12:30:00 a 02 12:30 skipped: active",
         "13:00:00 a 02 12:00 replaced",
@@ -198,30 +198,29 @@ def test_the_policy_of_the_new_definition_decides_about_a_run_of_the_old_one() -
 # --- records ----------------------------------------------------------------------------------------------------------
 
 
-async def eventful(world: RestartableHost) -> None:
+async def eventful(host: RestartableHost) -> None:
     """A life with every kind of record: runs, retries, each outcome, ranges, suspensions, an edit."""
-    world.runner.codes = [0, 1, 0]
+    host.runner.codes = [0, 1, 0]
     jobs = [
         work("*/20 * * * * @win(after,30m)", retries=1, retry_delay=MINUTE),
         work("0 * * * * @avoid(hours=13)", "b", deadline="30m"),
         work("0 15 * * *", "held"),
     ]
-    await world.begin(*jobs)
-    await world.suspend("held", until=NOON + 2 * HOUR)
-    await world.clock.advance(3 * HOUR + 7 * SECOND / 2)
-    await world.crash(down=5 * HOUR + 10 * MINUTE)
-    await world.begin(*jobs)
-    await world.declare(*jobs[:2], work("30 * * * *", "held"))
-    await world.clock.advance(HOUR)
+    await host.begin(*jobs)
+    await host.suspend("held", until=NOON + 2 * HOUR)
+    await host.clock.advance(3 * HOUR + 7 * SECOND / 2)
+    await host.crash(down=5 * HOUR + 10 * MINUTE)
+    await host.begin(*jobs)
+    await host.declare(*jobs[:2], work("30 * * * *", "held"))
+    await host.clock.advance(HOUR)
 
 
 @clause("hosts.stored-times")
-def test_every_time_in_the_file_is_a_text_in_rfc_3339_in_utc(tmp_path: Path) -> None:
-    async def story(world: RestartableHost) -> None:
-        await eventful(world)
-        await world.suspend("held", until=NOON + DAY)
-
-    lived(story, store=SqliteJobLedger(tmp_path / "jobs.db"))
+async def test_every_time_in_the_file_is_a_text_in_rfc_3339_in_utc(tmp_path: Path) -> None:
+    host = RestartableHost(store=SqliteJobLedger(tmp_path / "jobs.db"))
+    await eventful(host)
+    await host.suspend("held", until=NOON + DAY)
+    await host.engine.crash()
 
     found: dict[str, set[object]] = {}
     with closing(sqlite3.connect(tmp_path / "jobs.db")) as connection:
@@ -240,16 +239,17 @@ def test_every_time_in_the_file_is_a_text_in_rfc_3339_in_utc(tmp_path: Path) -> 
 
 
 @clause("clock.persisted", "clock.backward", "once.per-period")
-def test_what_was_handled_before_the_clock_was_set_back_stays_handled_in_the_next_life(tmp_path: Path) -> None:
-    async def story(world: RestartableHost) -> None:
-        await world.begin(work("*/10 * * * *", deadline="2h"))
-        await world.clock.advance(65 * MINUTE)
-        await world.crash()
-        world.clock.jump(-HOUR)
-        await world.begin(work("*/10 * * * *", deadline="2h"))
-        await world.clock.advance(2 * HOUR)
+async def test_periods_handled_before_the_clock_was_set_back_stay_handled_after_a_restart(tmp_path: Path) -> None:
+    host = RestartableHost(store=SqliteJobLedger(tmp_path / "jobs.db"))
+    await host.begin(work("*/10 * * * *", deadline="2h"))
+    await host.clock.advance(65 * MINUTE)
+    await host.crash()
+    host.clock.jump(-HOUR)
+    await host.begin(work("*/10 * * * *", deadline="2h"))
+    await host.clock.advance(2 * HOUR)
+    await host.engine.crash()
 
-    entries = lived(story, store=SqliteJobLedger(tmp_path / "jobs.db")).told
+    entries = host.log
 
     periods = [entry.split(" ", 4)[3] for entry in entries]
     assert len(set(periods)) == len(periods), entries

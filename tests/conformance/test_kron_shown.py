@@ -1,4 +1,4 @@
-"""The contract `kron`: what the log of a host shows of each period."""
+"""The contract `kron`: what a host logs of each period."""
 
 import json
 
@@ -8,17 +8,17 @@ from kron.hosts.krond.events import JobEvents
 from kron.rules.events import Event
 from tests.conformance.citing import clause
 from tests.conformance.test_kron_periods import RFC_3339, eventful
-from tests.engine.jobs.world import MINUTE, RestartableHost, lived
+from tests.engine.jobs.restartable_host import MINUTE, RestartableHost, lived
 
 
 def events_of_an_eventful_life() -> list[Event]:
     """Return the events of a life with every outcome."""
     events: list[Event] = []
 
-    async def story(world: RestartableHost) -> None:
-        world.observers.append(JobEvents(events.append))
-        world.runner.lasts = 25 * MINUTE
-        await eventful(world)
+    async def story(host: RestartableHost) -> None:
+        host.observers.append(JobEvents(events.append))
+        host.runner.lasts = 25 * MINUTE
+        await eventful(host)
 
     lived(story)
     return events

@@ -1,4 +1,4 @@
-"""The tests bite: with a bug that violates a clause, a test that shows the clause fails."""
+"""Each bug that violates a clause makes the named test of the clause fail."""
 
 from pathlib import Path
 

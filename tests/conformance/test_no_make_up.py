@@ -1,4 +1,4 @@
-"""No make-up runs: a downtime is made up for with one run at most."""
+"""No make-up runs: at most one run catches up after downtime."""
 
 from collections.abc import Awaitable, Callable
 
@@ -14,12 +14,12 @@ TEN_MINUTES = "0,10,20,30,40,50 * * * *"
 QUARTERS = "15,30,45,0 * * * *"
 
 
-async def outage(world: ContractHarness, cron: str, *, until: str) -> Scheduler:
+async def outage(harness: ContractHarness, cron: str, *, until: str) -> Scheduler:
     """Let a task run, stop at once, start again then and return the new scheduler."""
-    scheduler = await world.start(world.task(cron=cron))
+    scheduler = await harness.start(harness.task(cron=cron))
     await scheduler.stop()
-    await world.until(until)
-    return await world.start(world.task(cron=cron))
+    await harness.until(until)
+    return await harness.start(harness.task(cron=cron))
 
 
 @clause("makeup.at-most-once")
@@ -36,30 +36,30 @@ async def outage(world: ContractHarness, cron: str, *, until: str) -> Scheduler:
 async def test_a_downtime_gives_one_run_however_many_it_swallowed(
     contract: Contract, back: str, starts: list[str]
 ) -> None:
-    world = ContractHarness(contract, "10:00:30")
+    harness = ContractHarness(contract, "10:00:30")
 
-    await outage(world, "0 * * * *", until=back)
+    await outage(harness, "0 * * * *", until=back)
 
-    assert world.starts() == times(*starts)
+    assert harness.starts() == times(*starts)
 
 
 @clause("makeup.at-most-once")
 async def test_a_downtime_without_an_occurrence_gives_no_run(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:00:30")
+    harness = ContractHarness(contract, "10:00:30")
 
-    await outage(world, "0 * * * *", until="10:59:30")
+    await outage(harness, "0 * * * *", until="10:59:30")
 
-    assert world.starts() == times("10:00:30")
+    assert harness.starts() == times("10:00:30")
 
 
 @clause("makeup.at-most-once")
 async def test_after_the_one_run_the_schedule_goes_on(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:00:30")
+    harness = ContractHarness(contract, "10:00:30")
 
-    await outage(world, "0 * * * *", until="14:05")
-    await world.until("16:30")
+    await outage(harness, "0 * * * *", until="14:05")
+    await harness.until("16:30")
 
-    assert world.starts() == times("10:00:30", "14:05", "15:00", "16:00")
+    assert harness.starts() == times("10:00:30", "14:05", "15:00", "16:00")
 
 
 @clause("makeup.at-most-once")
@@ -67,59 +67,59 @@ async def test_after_the_one_run_the_schedule_goes_on(contract: Contract) -> Non
 async def test_each_task_runs_once_for_its_own_misses(
     contract: Contract, end: Callable[[Scheduler], Awaitable[None]]
 ) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
     tasks = [
-        world.task("by the hour"),
-        world.task("by the minute", "8-59 * * * *"),
-        world.task("at eight", "0 20 * * *"),
+        harness.task("by the hour"),
+        harness.task("by the minute", "8-59 * * * *"),
+        harness.task("at eight", "0 20 * * *"),
     ]
 
-    await end(await world.start(*tasks))
-    await world.until("14:05:30")
-    await world.start(*tasks)
+    await end(await harness.start(*tasks))
+    await harness.until("14:05:30")
+    await harness.start(*tasks)
 
-    assert world.starts("by the hour") == times("14:05:30")
-    assert world.starts("by the minute") == times("14:05:30")
-    assert world.starts("at eight") == []
+    assert harness.starts("by the hour") == times("14:05:30")
+    assert harness.starts("by the minute") == times("14:05:30")
+    assert harness.starts("at eight") == []
 
 
 @clause("makeup.at-most-once")
 async def test_a_second_restart_does_not_make_up_again(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:00:30")
-    scheduler = await outage(world, "0 * * * *", until="14:05")
+    harness = ContractHarness(contract, "10:00:30")
+    scheduler = await outage(harness, "0 * * * *", until="14:05")
 
     await scheduler.stop()
-    await world.until("14:10")
-    await world.start(world.task())
+    await harness.until("14:10")
+    await harness.start(harness.task())
 
-    assert world.starts() == times("10:00:30", "14:05")
+    assert harness.starts() == times("10:00:30", "14:05")
 
 
 @clause("makeup.at-most-once")
 async def test_the_one_run_is_for_the_latest_occurrence(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:00:30")
+    harness = ContractHarness(contract, "10:00:30")
 
-    await outage(world, "0 * * * *", until="14:05")
+    await outage(harness, "0 * * * *", until="14:05")
 
-    scheduled = [event.fields["scheduledTime"] for event in world.told("TaskRunStarted")]
+    scheduled = [event.fields["scheduledTime"] for event in harness.events_named("TaskRunStarted")]
     assert scheduled == ["2026-03-02T10:00:00Z", "2026-03-02T14:00:00Z"]
 
 
 @clause("makeup.six-in-an-hour")
 async def test_six_misses_of_a_task_of_every_ten_minutes_are_one_run(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:00:30")
+    harness = ContractHarness(contract, "10:00:30")
 
-    await outage(world, TEN_MINUTES, until="11:05")
-    await world.until("11:15")
+    await outage(harness, TEN_MINUTES, until="11:05")
+    await harness.until("11:15")
 
-    assert world.starts() == times("10:00:30", "11:05", "11:10")
+    assert harness.starts() == times("10:00:30", "11:05", "11:10")
 
 
 @clause("makeup.four-in-an-hour")
 async def test_four_misses_of_a_task_of_every_quarter_are_one_run(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:00:30")
+    harness = ContractHarness(contract, "10:00:30")
 
-    await outage(world, QUARTERS, until="11:05")
-    await world.until("11:20")
+    await outage(harness, QUARTERS, until="11:05")
+    await harness.until("11:20")
 
-    assert world.starts() == times("10:00:30", "11:05", "11:15")
+    assert harness.starts() == times("10:00:30", "11:05", "11:15")

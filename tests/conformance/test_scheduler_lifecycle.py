@@ -1,4 +1,4 @@
-"""The states of a scheduler: from its first list to its stop, and to the next list after that."""
+"""The states of a scheduler: from its first list to its stop, and to the next list."""
 
 import asyncio
 from typing import Any
@@ -18,7 +18,7 @@ LIFE = (STARTED, COMPLETED, FAILED, AGAIN, REQUESTED, STOPPED)
 
 
 async def refused(scheduler: Scheduler, registrations: Any) -> None:
-    """Initialise in vain."""
+    """Initialise, and expect a failure."""
     with pytest.raises(KronError):
         await scheduler.initialize(registrations)
 
@@ -38,13 +38,13 @@ def test_the_table_of_a_polling_scheduler_has_six_states(contract: Contract) -> 
 
 @clause("scheduler.six-states")
 async def test_a_life_with_a_second_list_passes_through_all_six_states_in_their_order(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task())
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task())
 
-    await scheduler.initialize([world.task("other")])
+    await scheduler.initialize([harness.task("other")])
     await scheduler.stop()
 
-    assert world.story(*LIFE) == [STARTED, COMPLETED, AGAIN, COMPLETED, REQUESTED, STOPPED]
+    assert harness.event_names(*LIFE) == [STARTED, COMPLETED, AGAIN, COMPLETED, REQUESTED, STOPPED]
 
 
 @clause("scheduler.five-states")
@@ -54,166 +54,168 @@ def test_the_table_of_a_declarative_scheduler_has_five_states(contract: Contract
 
 @clause("scheduler.five-states")
 async def test_a_life_with_a_second_list_knows_no_reinitialisation(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task())
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task())
 
-    await refused(scheduler, [world.task("other")])
+    await refused(scheduler, [harness.task("other")])
     await scheduler.stop()
 
-    assert world.story(*LIFE) == [STARTED, COMPLETED, REQUESTED, STOPPED]
+    assert harness.event_names(*LIFE) == [STARTED, COMPLETED, REQUESTED, STOPPED]
 
 
 # --- initialising -----------------------------------------------------------------------------------------------------
 
 
 @clause("scheduler.begins-to-initialize")
-async def test_the_first_thing_that_a_first_list_tells_is_that_it_has_begun(contract: Contract) -> None:
-    world = ContractHarness(contract)
+async def test_the_first_event_of_a_first_list_is_its_start(contract: Contract) -> None:
+    harness = ContractHarness(contract)
 
-    await world.scheduler().initialize([world.task(), world.task("other")])
+    await harness.scheduler().initialize([harness.task(), harness.task("other")])
 
-    assert world.events[0].name == STARTED
-    assert world.events[0].fields["totalRegistrations"] == 2
-    assert len(world.told(STARTED)) == 1
+    assert harness.events[0].name == STARTED
+    assert harness.events[0].fields["totalRegistrations"] == 2
+    assert len(harness.events_named(STARTED)) == 1
 
 
 @clause("scheduler.begins-to-initialize")
 async def test_an_initialisation_begins_before_anything_is_recorded(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    world.disk.fail_next(error=disk_full())
+    harness = ContractHarness(contract)
+    harness.disk.fail_next(error=disk_full())
 
-    await refused(world.scheduler(), [world.task()])
+    await refused(harness.scheduler(), [harness.task()])
 
-    assert world.events[0].name == STARTED
+    assert harness.events[0].name == STARTED
 
 
 @clause("scheduler.initialized")
-async def test_when_all_tasks_are_scheduled_that_is_told_after_the_tasks(contract: Contract) -> None:
-    world = ContractHarness(contract)
+async def test_the_end_of_an_initialisation_is_emitted_after_its_tasks(contract: Contract) -> None:
+    harness = ContractHarness(contract)
 
-    await world.scheduler().initialize([world.task(), world.task("other")])
+    await harness.scheduler().initialize([harness.task(), harness.task("other")])
 
-    assert world.story("TaskScheduled", "PollingStarted", *LIFE) == [
+    assert harness.event_names("TaskScheduled", "PollingStarted", *LIFE) == [
         STARTED, "TaskScheduled", "TaskScheduled", "PollingStarted", COMPLETED,
     ]  # fmt: skip
 
 
 @clause("scheduler.initialized")
 async def test_an_initialised_scheduler_starts_what_comes(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.scheduler().initialize([world.task()])
+    harness = ContractHarness(contract)
+    await harness.scheduler().initialize([harness.task()])
 
-    await world.until("12:30")
+    await harness.until("12:30")
 
-    assert world.starts() == times("11:00", "12:00")
+    assert harness.starts() == times("11:00", "12:00")
 
 
 @clause("scheduler.invalid-list")
-async def test_an_invalid_first_list_is_told_and_leaves_nothing_behind(contract: Contract) -> None:
-    world = ContractHarness(contract, "11:00:30")
+async def test_an_invalid_first_list_emits_its_failure_and_leaves_nothing_behind(contract: Contract) -> None:
+    harness = ContractHarness(contract, "11:00:30")
 
-    await refused(world.scheduler(), [world.task(), world.task("other", "61 * * * *")])
-    await world.until("13:00")
+    await refused(harness.scheduler(), [harness.task(), harness.task("other", "61 * * * *")])
+    await harness.until("13:00")
 
-    assert [event.name for event in world.events] == [STARTED, FAILED]
-    assert (world.starts(), world.store.records) == ([], {})
+    assert [event.name for event in harness.events] == [STARTED, FAILED]
+    assert (harness.starts(), harness.store.records) == ([], {})
 
 
 @clause("scheduler.invalid-list")
 async def test_after_an_invalid_list_a_valid_one_is_a_first_one(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = world.scheduler()
-    await refused(scheduler, [world.task(cron="61 * * * *")])
+    harness = ContractHarness(contract)
+    scheduler = harness.scheduler()
+    await refused(scheduler, [harness.task(cron="61 * * * *")])
 
-    await scheduler.initialize([world.task()])
-    await world.until("11:00")
+    await scheduler.initialize([harness.task()])
+    await harness.until("11:00")
 
-    assert world.story(*LIFE) == [STARTED, FAILED, STARTED, COMPLETED]
-    assert world.starts() == times("11:00")
+    assert harness.event_names(*LIFE) == [STARTED, FAILED, STARTED, COMPLETED]
+    assert harness.starts() == times("11:00")
 
 
 @clause("scheduler.cannot-schedule")
-async def test_a_first_list_that_cannot_be_recorded_is_told_and_leaves_nothing_behind(contract: Contract) -> None:
-    world = ContractHarness(contract, "11:00:30")
-    world.disk.fail_next(error=disk_full())
+async def test_a_first_list_that_cannot_be_recorded_emits_its_failure_and_leaves_nothing_behind(
+    contract: Contract,
+) -> None:
+    harness = ContractHarness(contract, "11:00:30")
+    harness.disk.fail_next(error=disk_full())
 
-    await refused(world.scheduler(), [world.task()])
-    await world.until("13:00")
+    await refused(harness.scheduler(), [harness.task()])
+    await harness.until("13:00")
 
-    assert [event.name for event in world.events] == [STARTED, FAILED]
-    assert (world.starts(), world.store.records) == ([], {})
+    assert [event.name for event in harness.events] == [STARTED, FAILED]
+    assert (harness.starts(), harness.store.records) == ([], {})
 
 
 @clause("scheduler.cannot-schedule")
 async def test_after_a_list_that_could_not_be_recorded_the_next_is_a_first_one(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = world.scheduler()
-    world.disk.fail_next(error=disk_full())
-    await refused(scheduler, [world.task()])
+    harness = ContractHarness(contract)
+    scheduler = harness.scheduler()
+    harness.disk.fail_next(error=disk_full())
+    await refused(scheduler, [harness.task()])
 
-    await scheduler.initialize([world.task()])
-    await world.until("11:00")
+    await scheduler.initialize([harness.task()])
+    await harness.until("11:00")
 
-    assert world.story(*LIFE) == [STARTED, FAILED, STARTED, COMPLETED]
-    assert world.starts() == times("11:00")
+    assert harness.event_names(*LIFE) == [STARTED, FAILED, STARTED, COMPLETED]
+    assert harness.starts() == times("11:00")
 
 
 @clause("scheduler.cannot-schedule")
 async def test_a_list_that_could_not_be_recorded_leaves_the_store_to_another_scheduler(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    world.disk.fail_next(error=disk_full())
-    await refused(world.scheduler(), [world.task()])
+    harness = ContractHarness(contract)
+    harness.disk.fail_next(error=disk_full())
+    await refused(harness.scheduler(), [harness.task()])
 
-    await world.start(world.task())
+    await harness.start(harness.task())
 
-    assert world.record().first_seen == at("10:07:30")
+    assert harness.record().first_seen == at("10:07:30")
 
 
 # --- stopping ---------------------------------------------------------------------------------------------------------
 
 
 @clause("scheduler.stop-requested")
-async def test_a_stop_is_told_at_once_and_waits_for_what_runs(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task(takes=10 * MINUTE))
-    await world.until("11:01")
+async def test_a_stop_is_emitted_at_once_and_waits_for_active_runs(contract: Contract) -> None:
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task(takes=10 * MINUTE))
+    await harness.until("11:01")
 
     stopping = asyncio.create_task(scheduler.stop())
-    await world.until("11:09:59")
+    await harness.until("11:09:59")
 
     assert not stopping.done()
-    assert world.story(*LIFE) == [STARTED, COMPLETED, REQUESTED]
-    await world.until("11:10")
+    assert harness.event_names(*LIFE) == [STARTED, COMPLETED, REQUESTED]
+    await harness.until("11:10")
     assert stopping.done()
-    assert world.ended == [("report", at("11:10"))]
+    assert harness.ended == [("report", at("11:10"))]
 
 
 @clause("scheduler.stop-requested")
 async def test_from_a_stop_on_nothing_starts_although_something_still_runs(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task(takes=10 * MINUTE), world.task("other", "5 * * * *"))
-    await world.until("11:01")
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task(takes=10 * MINUTE), harness.task("other", "5 * * * *"))
+    await harness.until("11:01")
 
     stopping = asyncio.create_task(scheduler.stop())
-    await world.until("13:00")
+    await harness.until("13:00")
 
     assert stopping.done()
-    assert world.began == [("report", at("11:00"))]
+    assert harness.began == [("report", at("11:00"))]
 
 
 @clause("scheduler.stopped")
-async def test_that_it_has_stopped_is_told_when_the_last_run_has_ended(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task(takes=2 * MINUTE), world.task("other", takes=5 * MINUTE))
-    await world.until("11:01")
+async def test_the_end_of_a_stop_is_emitted_when_the_last_run_has_ended(contract: Contract) -> None:
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task(takes=2 * MINUTE), harness.task("other", takes=5 * MINUTE))
+    await harness.until("11:01")
     stopping = asyncio.create_task(scheduler.stop())
 
-    await world.until("11:04:59")
-    early = world.told(STOPPED)
-    await world.until("11:05")
+    await harness.until("11:04:59")
+    early = harness.events_named(STOPPED)
+    await harness.until("11:05")
 
     assert early == []
-    assert world.story(REQUESTED, STOPPED, "TaskRunCompleted") == [
+    assert harness.event_names(REQUESTED, STOPPED, "TaskRunCompleted") == [
         REQUESTED, "TaskRunCompleted", "TaskRunCompleted", STOPPED,
     ]  # fmt: skip
     assert stopping.done()
@@ -221,38 +223,38 @@ async def test_that_it_has_stopped_is_told_when_the_last_run_has_ended(contract:
 
 @clause("scheduler.stopped")
 async def test_without_runs_a_stop_has_stopped_when_it_returns(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task())
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task())
 
     await scheduler.stop()
 
-    assert world.events[-1].name == STOPPED
-    assert world.clock.now() == at("10:07:30")
+    assert harness.events[-1].name == STOPPED
+    assert harness.clock.now() == at("10:07:30")
 
 
 @clause("scheduler.restartable")
 async def test_a_scheduler_that_has_stopped_takes_a_list_again_as_its_first(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task())
-    await world.until("11:00")
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task())
+    await harness.until("11:00")
     await scheduler.stop()
 
-    await scheduler.initialize([world.task()])
-    await world.until("12:00")
+    await scheduler.initialize([harness.task()])
+    await harness.until("12:00")
 
-    assert world.story(*LIFE) == [STARTED, COMPLETED, REQUESTED, STOPPED, STARTED, COMPLETED]
-    assert world.starts() == times("11:00", "12:00")
+    assert harness.event_names(*LIFE) == [STARTED, COMPLETED, REQUESTED, STOPPED, STARTED, COMPLETED]
+    assert harness.starts() == times("11:00", "12:00")
 
 
 @clause("scheduler.restartable")
 async def test_a_restarted_scheduler_stops_again(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task())
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task())
     await scheduler.stop()
-    await scheduler.initialize([world.task()])
+    await scheduler.initialize([harness.task()])
 
     await scheduler.stop()
-    await world.clock.advance(90 * MINUTE + SECOND)
+    await harness.clock.advance(90 * MINUTE + SECOND)
 
-    assert len(world.told(STOPPED)) == 2
-    assert world.starts() == []
+    assert len(harness.events_named(STOPPED)) == 2
+    assert harness.starts() == []

@@ -1,4 +1,4 @@
-"""The states of a task and of the loop, compared with what can be seen from outside."""
+"""The states of a task and of the loop agree with what can be observed."""
 
 import asyncio
 from datetime import timedelta
@@ -27,11 +27,11 @@ RUN, RUNNING, RETRY = "AwaitingRun", "Running", "AwaitingRetry"
 LOOP = ("PollingStarted", "PollingStopped")
 
 
-class Observed:
+class ObservedTask:
     """A task whose callback says in which state it is: it runs, it failed, or neither."""
 
-    def __init__(self, world: ContractHarness, *, takes: timedelta, results: list[bool]) -> None:
-        self._world, self._takes, self._results = world, takes, results
+    def __init__(self, harness: ContractHarness, *, takes: timedelta, results: list[bool]) -> None:
+        self._world, self._takes, self._results = harness, takes, results
         self.state = RUN
         self.starts = 0
 
@@ -67,15 +67,15 @@ class Observed:
 async def test_at_every_moment_the_record_shows_the_one_state_that_can_be_seen(
     contract: Contract, cron: str, retry: timedelta, results: list[bool], visited: set[tuple[str, str]]
 ) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    seen = Observed(world, takes=2 * MINUTE, results=list(results))
-    await world.start(seen.task(cron, retry))
+    harness = ContractHarness(contract, "10:59:30")
+    seen = ObservedTask(harness, takes=2 * MINUTE, results=list(results))
+    await harness.start(seen.task(cron, retry))
 
     shown = []
     for _ in range(2 * 150):
-        await world.clock.advance(30 * SECOND)
-        shown.append(state(world.record()))
-        assert shown[-1] == seen.state, world.clock.now()
+        await harness.clock.advance(30 * SECOND)
+        shown.append(state(harness.record()))
+        assert shown[-1] == seen.state, harness.clock.now()
 
     steps = {(before, after) for before, after in pairwise(shown) if before != after}
     assert visited <= steps
@@ -85,23 +85,23 @@ async def test_at_every_moment_the_record_shows_the_one_state_that_can_be_seen(
 
 @clause("task.three-states")
 async def test_the_state_survives_stops_and_new_lists_and_is_one_of_three_after_a_crash(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    seen = Observed(world, takes=2 * MINUTE, results=[False])
-    scheduler = await world.start(seen.task("0 * * * *", HOUR / 2))
-    await world.until("11:10")
+    harness = ContractHarness(contract, "10:59:30")
+    seen = ObservedTask(harness, takes=2 * MINUTE, results=[False])
+    scheduler = await harness.start(seen.task("0 * * * *", HOUR / 2))
+    await harness.until("11:10")
     await scheduler.stop()
-    stopped = state(world.record())
-    scheduler = await world.start(seen.task("0 * * * *", HOUR / 2))
-    again = state(world.record())
-    await world.until("11:33")
-    running = state(world.record())
+    stopped = state(harness.record())
+    scheduler = await harness.start(seen.task("0 * * * *", HOUR / 2))
+    again = state(harness.record())
+    await harness.until("11:33")
+    running = state(harness.record())
     await crash(scheduler)
     seen.state = RUN
 
-    await world.start(seen.task("0 * * * *", HOUR / 2))
+    await harness.start(seen.task("0 * * * *", HOUR / 2))
 
     assert (stopped, again, running) == (RETRY, RETRY, RUNNING)
-    assert state(world.record()) == seen.state
+    assert state(harness.record()) == seen.state
     assert seen.state == (RUN if contract.name == "polling-draft" else RUNNING)
 
 
@@ -122,71 +122,71 @@ class WaitRecordingClock(VirtualClock):
 
 def watched(contract: Contract) -> tuple[ContractHarness, WaitRecordingClock]:
     """Return a harness and its clock, which records the waits."""
-    world = ContractHarness(contract)
-    clock = world.clock = WaitRecordingClock(world.clock.now())
-    return world, clock
+    harness = ContractHarness(contract)
+    clock = harness.clock = WaitRecordingClock(harness.clock.now())
+    return harness, clock
 
 
 @clause("polling.last-task-cancelled")
 async def test_with_its_last_task_the_loop_stops_to_wait_for_any_instant(contract: Contract) -> None:
-    world, clock = watched(contract)
-    runs, emitter = ActiveRuns(clock, CallbackRunner()), Emitter(world.events.append)
+    harness, clock = watched(contract)
+    runs, emitter = ActiveRuns(clock, CallbackRunner()), Emitter(harness.events.append)
     book = ObligationPlanner(runs.running, emitter, contract, "me")
-    engine = Engine(clock, world.disk, book, runs, emitter, Observers([]))
-    tasks = parse_registrations([world.task(), world.task("other")], ScheduleReader(contract, "posix", "UTC"))
+    engine = Engine(clock, harness.disk, book, runs, emitter, Observers([]))
+    tasks = parse_registrations([harness.task(), harness.task("other")], ScheduleReader(contract, "posix", "UTC"))
     await engine.open()
     engine.arm()
     await engine.apply(partial(book.declare, tasks))
     await engine.apply(partial(book.declare, tasks[:1]))
-    await world.settle()
-    one_left = clock.waits[-1], world.story(*LOOP)
+    await harness.settle()
+    one_left = clock.waits[-1], harness.event_names(*LOOP)
 
     await engine.apply(partial(book.declare, []))
-    await world.settle()
+    await harness.settle()
     clock.waits.clear()
-    world.events.clear()
-    await world.until("23:00")
+    harness.events.clear()
+    await harness.until("23:00")
 
     assert one_left[0] is not None
     assert one_left[1] == ["PollingStarted"]
-    assert (clock.waits, world.events, world.began) == ([], [], [])
+    assert (clock.waits, harness.events, harness.began) == ([], [], [])
     await engine.drain()
 
 
 @clause("polling.last-task-cancelled", under=BOTH_POLLING)
 async def test_the_loop_is_inactive_from_the_call_that_cancels_the_last_task_on(contract: Contract) -> None:
-    world, clock = watched(contract)
-    scheduler = await world.start(world.task(), world.task("other"))
-    await scheduler.initialize([world.task()])
-    await world.settle()
-    before = world.story(*LOOP)
+    harness, clock = watched(contract)
+    scheduler = await harness.start(harness.task(), harness.task("other"))
+    await scheduler.initialize([harness.task()])
+    await harness.settle()
+    before = harness.event_names(*LOOP)
 
     await scheduler.initialize([])
-    await world.settle()
+    await harness.settle()
 
     assert before == ["PollingStarted"]
-    assert world.story(*LOOP) == ["PollingStarted", "PollingStopped"]
+    assert harness.event_names(*LOOP) == ["PollingStarted", "PollingStopped"]
     assert clock.waits[-1] is None
     clock.waits.clear()
-    await world.until("23:00")
-    assert (clock.waits, world.began) == ([], [])
+    await harness.until("23:00")
+    assert (clock.waits, harness.began) == ([], [])
 
 
 @clause("polling.last-task-cancelled", under=BOTH_POLLING)
 async def test_a_last_task_that_is_cancelled_while_it_runs_ends_and_never_starts_again(contract: Contract) -> None:
-    world, clock = watched(contract)
-    scheduler = await world.start(world.task(takes=10 * MINUTE, fails=1))
-    await world.until("11:05")
+    harness, clock = watched(contract)
+    scheduler = await harness.start(harness.task(takes=10 * MINUTE, fails=1))
+    await harness.until("11:05")
 
     await scheduler.initialize([])
-    await world.until("11:06")
-    events = world.story(*LOOP)
-    await world.until("11:30")
+    await harness.until("11:06")
+    events = harness.event_names(*LOOP)
+    await harness.until("11:30")
     clock.waits.clear()
-    await world.until("23:00")
+    await harness.until("23:00")
 
     assert events == ["PollingStarted", "PollingStopped"]
-    assert (world.starts(), len(world.ended)) == (times("11:00"), 1)
+    assert (harness.starts(), len(harness.ended)) == (times("11:00"), 1)
     assert clock.waits == []
     await _stopped(scheduler)
 

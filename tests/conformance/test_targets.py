@@ -1,4 +1,4 @@
-"""Targets in real time, limits on resources, and what holds for as long as a scheduler lives."""
+"""Real-time targets, limits on resources, and invariants over a scheduler's lifetime."""
 
 import asyncio
 import gc
@@ -31,10 +31,10 @@ class SlowLedger(MemoryTaskLedger):
         return await super().append(batch)
 
 
-async def initialized(world: ContractHarness, scheduler: Scheduler, *tasks: object) -> None:
+async def initialized(harness: ContractHarness, scheduler: Scheduler, *tasks: object) -> None:
     """Initialise a scheduler whose disk is slow."""
     await scheduler.initialize(list(tasks))  # type: ignore[arg-type] # registrations
-    await world.settle()
+    await harness.settle()
 
 
 # --- R1 and R2 --------------------------------------------------------------------------------------------------------
@@ -45,28 +45,28 @@ async def initialized(world: ContractHarness, scheduler: Scheduler, *tasks: obje
 async def test_with_a_slow_disk_all_that_is_due_starts_within_a_minute_of_its_boundary(
     contract: Contract, number: int
 ) -> None:
-    world = ContractHarness(contract, "10:58:00")
-    ledger = SlowLedger(world.clock, 5 * SECOND)
+    harness = ContractHarness(contract, "10:58:00")
+    ledger = SlowLedger(harness.clock, 5 * SECOND)
     scheduler = Scheduler(
-        ledger=ledger, contract=contract.name, clock=world.clock, sink=world.events.append, timezone="UTC"
+        ledger=ledger, contract=contract.name, clock=harness.clock, sink=harness.events.append, timezone="UTC"
     )
-    await initialized(world, scheduler, *(world.task(f"task {each}") for each in range(number)))
+    await initialized(harness, scheduler, *(harness.task(f"task {each}") for each in range(number)))
 
-    await world.until("11:01")
+    await harness.until("11:01")
 
-    late = [moment - at("11:00") for _, moment in world.began]
+    late = [moment - at("11:00") for _, moment in harness.began]
     assert len(late) == number
     assert timedelta() <= min(late) <= max(late) <= MINUTE
 
 
 @clause("target.start")
 async def test_a_task_that_still_ran_at_its_boundary_starts_within_a_minute_of_its_end(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await world.start(world.task(cron="0,5 * * * *", takes=7 * MINUTE))
+    harness = ContractHarness(contract, "10:59:30")
+    await harness.start(harness.task(cron="0,5 * * * *", takes=7 * MINUTE))
 
-    await world.until("11:10")
+    await harness.until("11:10")
 
-    assert world.starts() == times("11:00", "11:07")
+    assert harness.starts() == times("11:00", "11:07")
 
 
 @pytest.mark.slow
@@ -82,14 +82,14 @@ async def test_a_start_is_reported_as_late_after_a_minute_and_with_a_longer_list
 async def _reported(contract: Contract, number: int, seconds: int) -> list[object]:
     """Return how late a start is reported that its limit delays by so many seconds, in a list of so many tasks."""
     events: list[Event] = []
-    world = ContractHarness(contract, "10:59:30")
+    harness = ContractHarness(contract, "10:59:30")
     scheduler = Scheduler(
-        contract=contract.name, clock=world.clock, sink=events.append, timezone="UTC", max_concurrent_runs=1
+        contract=contract.name, clock=harness.clock, sink=events.append, timezone="UTC", max_concurrent_runs=1
     )
-    others = [world.task(f"task {each}", "0 3 * * *") for each in range(number - 2)]
-    both = [world.task("first", takes=seconds * SECOND), world.task("second")][: max(1, min(2, number))]
+    others = [harness.task(f"task {each}", "0 3 * * *") for each in range(number - 2)]
+    both = [harness.task("first", takes=seconds * SECOND), harness.task("second")][: max(1, min(2, number))]
     await scheduler.initialize([*both, *others])
-    await world.until("11:05")
+    await harness.until("11:05")
     return [event.fields["lateness"] for event in events if event.name == "StartDelayed"]
 
 
@@ -98,20 +98,20 @@ async def _reported(contract: Contract, number: int, seconds: int) -> list[objec
 async def test_with_a_slow_disk_a_run_that_was_cut_off_starts_within_a_minute_of_the_restart(
     contract: Contract, down: timedelta
 ) -> None:
-    world = ContractHarness(contract, "10:59:00")
-    ledger = SlowLedger(world.clock, 5 * SECOND)
-    terms = {"ledger": ledger, "contract": contract.name, "clock": world.clock, "timezone": "UTC"}
-    scheduler = Scheduler(**terms, sink=world.events.append)  # type: ignore[arg-type]
-    await initialized(world, scheduler, world.task(takes=HOUR))
-    await world.until("11:30")
+    harness = ContractHarness(contract, "10:59:00")
+    ledger = SlowLedger(harness.clock, 5 * SECOND)
+    terms = {"ledger": ledger, "contract": contract.name, "clock": harness.clock, "timezone": "UTC"}
+    scheduler = Scheduler(**terms, sink=harness.events.append)  # type: ignore[arg-type]
+    await initialized(harness, scheduler, harness.task(takes=HOUR))
+    await harness.until("11:30")
     await crash(scheduler)
-    await world.clock.advance(down)
-    back = world.clock.now()
+    await harness.clock.advance(down)
+    back = harness.clock.now()
 
-    await initialized(world, Scheduler(**terms, sink=world.events.append), world.task())  # type: ignore[arg-type]
-    await world.clock.advance(MINUTE)
+    await initialized(harness, Scheduler(**terms, sink=harness.events.append), harness.task())  # type: ignore[arg-type]
+    await harness.clock.advance(MINUTE)
 
-    first, second = world.starts()[:2]
+    first, second = harness.starts()[:2]
     assert first == at("11:00:05")
     assert second - back <= MINUTE
 
@@ -119,23 +119,23 @@ async def test_with_a_slow_disk_a_run_that_was_cut_off_starts_within_a_minute_of
 # --- P15 to P17 -------------------------------------------------------------------------------------------------------
 
 
-async def one_day(world: ContractHarness) -> list[timedelta]:
+async def one_day(harness: ContractHarness) -> list[timedelta]:
     """Let a day pass with tasks of several kinds; return how late the start for each due instant of a task is."""
-    begin, quick = world.clock.now(), world.task("quick", "0,20,40 * * * *", takes=9 * MINUTE)
-    await world.start(
+    begin, quick = harness.clock.now(), harness.task("quick", "0,20,40 * * * *", takes=9 * MINUTE)
+    await harness.start(
         quick,
-        world.task("failing", "7 * * * *", fails=10**6, retry=20 * MINUTE),
-        world.task("endless", "* * * * *", takes=50 * MINUTE),
-        world.task("hourly", "30 * * * *"),
+        harness.task("failing", "7 * * * *", fails=10**6, retry=20 * MINUTE),
+        harness.task("endless", "* * * * *", takes=50 * MINUTE),
+        harness.task("hourly", "30 * * * *"),
     )
-    await world.clock.advance(DAY)
+    await harness.clock.advance(DAY)
     hours = [begin.replace(minute=0, second=0) + HOUR * each for each in range(25)]
     due = {
         "quick": [hour + MINUTE * minute for hour in hours for minute in (0, 20, 40)],
         "failing": [hour + 7 * MINUTE for hour in hours],
         "hourly": [hour + 30 * MINUTE for hour in hours],
     }
-    found = {name: world.starts(name) for name in due}
+    found = {name: harness.starts(name) for name in due}
     return [
         min((start - instant for start in found[name] if start >= instant), default=DAY)
         for name, instants in due.items()
@@ -146,25 +146,25 @@ async def one_day(world: ContractHarness) -> list[timedelta]:
 
 @clause("trace.starts-for-ever")
 async def test_every_due_instant_of_one_day_has_its_start(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
+    harness = ContractHarness(contract, "10:59:30")
 
-    late = await one_day(world)
+    late = await one_day(harness)
 
     assert len(late) > 100
     assert max(late) <= MINUTE
-    assert len(world.starts("endless")) >= 24 * 60 // 50 - 1
+    assert len(harness.starts("endless")) >= 24 * 60 // 50 - 1
 
 
 @clause("trace.recovers")
 async def test_after_a_crash_every_due_instant_of_one_day_has_its_start(contract: Contract) -> None:
-    world = ContractHarness(contract, "04:59:30")
-    scheduler = await world.start(world.task("quick", "0,20,40 * * * *", takes=9 * MINUTE), world.task("hourly"))
-    await world.until("06:10")
+    harness = ContractHarness(contract, "04:59:30")
+    scheduler = await harness.start(harness.task("quick", "0,20,40 * * * *", takes=9 * MINUTE), harness.task("hourly"))
+    await harness.until("06:10")
     await crash(scheduler)
-    await world.until("10:50:30")
-    world.began.clear()
+    await harness.until("10:50:30")
+    harness.began.clear()
 
-    late = await one_day(world)
+    late = await one_day(harness)
 
     assert len(late) > 100
     assert max(late) <= MINUTE
@@ -173,19 +173,19 @@ async def test_after_a_crash_every_due_instant_of_one_day_has_its_start(contract
 @clause("trace.stop-terminates")
 async def test_whenever_a_stop_is_called_it_returns_when_the_last_run_has_ended(contract: Contract) -> None:
     for moment in ("10:59:45", "11:00", "11:03", "11:20", "12:05"):
-        world = ContractHarness(contract, "10:59:30")
-        scheduler = await world.start(world.task(takes=10 * MINUTE), world.task("failing", "2 * * * *", fails=9))
-        await world.until(moment)
-        runs = len(world.began) > len(world.ended)
+        harness = ContractHarness(contract, "10:59:30")
+        scheduler = await harness.start(harness.task(takes=10 * MINUTE), harness.task("failing", "2 * * * *", fails=9))
+        await harness.until(moment)
+        runs = len(harness.began) > len(harness.ended)
 
         stopping = asyncio.create_task(scheduler.stop())
-        await world.clock.advance(10 * MINUTE if runs else timedelta())
+        await harness.clock.advance(10 * MINUTE if runs else timedelta())
 
         assert stopping.done(), moment
-        assert len(world.began) == len(world.ended), moment
-        began = len(world.began)
-        await world.clock.advance(3 * HOUR)
-        assert len(world.began) == began, moment
+        assert len(harness.began) == len(harness.ended), moment
+        began = len(harness.began)
+        await harness.clock.advance(3 * HOUR)
+        assert len(harness.began) == began, moment
 
 
 # --- limits -----------------------------------------------------------------------------------------------------------
@@ -193,31 +193,31 @@ async def test_whenever_a_stop_is_called_it_returns_when_the_last_run_has_ended(
 
 @clause("resources.most-runs")
 async def test_no_more_tasks_run_at_once_than_the_limit_and_none_is_left_out(contract: Contract) -> None:
-    world, most = ContractHarness(contract, "10:59:30"), []
-    tasks = [world.task(f"task {each}", takes=(each + 1) * MINUTE) for each in range(7)]
-    scheduler = Scheduler(contract=contract.name, clock=world.clock, timezone="UTC", max_concurrent_runs=2)
+    harness, most = ContractHarness(contract, "10:59:30"), []
+    tasks = [harness.task(f"task {each}", takes=(each + 1) * MINUTE) for each in range(7)]
+    scheduler = Scheduler(contract=contract.name, clock=harness.clock, timezone="UTC", max_concurrent_runs=2)
     await scheduler.initialize(tasks)
 
     for _ in range(40):
-        await world.clock.advance(MINUTE)
-        most.append(len(world.began) - len(world.ended))
+        await harness.clock.advance(MINUTE)
+        most.append(len(harness.began) - len(harness.ended))
 
     assert max(most) == 2
-    assert sorted(name for name, _ in world.ended) == sorted(name for name, *_ in tasks)
+    assert sorted(name for name, _ in harness.ended) == sorted(name for name, *_ in tasks)
 
 
 @clause("resources.timeout")
 async def test_a_run_that_exceeds_the_limit_is_cancelled_fails_and_is_tried_again(contract: Contract) -> None:
-    world, events = ContractHarness(contract, "10:59:30"), list[Event]()
+    harness, events = ContractHarness(contract, "10:59:30"), list[Event]()
     scheduler = Scheduler(
-        contract=contract.name, clock=world.clock, timezone="UTC", run_timeout=10 * MINUTE, sink=events.append
+        contract=contract.name, clock=harness.clock, timezone="UTC", run_timeout=10 * MINUTE, sink=events.append
     )
-    await scheduler.initialize([world.task(takes=HOUR, retry=5 * MINUTE), world.task("short", takes=9 * MINUTE)])
+    await scheduler.initialize([harness.task(takes=HOUR, retry=5 * MINUTE), harness.task("short", takes=9 * MINUTE)])
 
-    await world.until("11:20")
+    await harness.until("11:20")
 
-    assert world.starts() == times("11:00", "11:15")
-    assert [name for name, _ in world.ended] == ["short"]
+    assert harness.starts() == times("11:00", "11:15")
+    assert [name for name, _ in harness.ended] == ["short"]
     [failed] = [event for event in events if event.name == "TaskRunFailed"]
     assert (failed.fields["duration"], failed.fields["taskName"]) == (600.0, "report")
 
@@ -236,7 +236,9 @@ async def test_hundreds_of_polls_and_runs_leave_no_objects_behind(contract: Cont
     async def fail() -> None:
         raise ValueError("no")
 
-    scheduler = Scheduler(ledger=Forgetful(), contract=contract.name, clock=clock, sink=count, timezone="UTC")
+    scheduler = Scheduler(
+        ledger=LedgerWithoutHistory(), contract=contract.name, clock=clock, sink=count, timezone="UTC"
+    )
     await scheduler.initialize([("good", "* * * * *", work, MINUTE), ("bad", "0 * * * *", fail, 7 * MINUTE)])
     await clock.advance(6 * HOUR)
     before = _objects()
@@ -247,7 +249,7 @@ async def test_hundreds_of_polls_and_runs_leave_no_objects_behind(contract: Cont
     assert _objects() - before < 100
 
 
-class Forgetful(MemoryTaskLedger):
+class LedgerWithoutHistory(MemoryTaskLedger):
     """A store without a history, which would grow until it is full."""
 
     def append_now(self, batch: TaskBatch) -> Sequence[Refusal]:

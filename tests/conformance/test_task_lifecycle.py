@@ -20,13 +20,13 @@ def state(record: TaskRecord) -> str:
 
 @clause("task.three-states")
 async def test_a_task_that_fails_once_is_at_each_moment_in_one_of_three_states(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task(takes=2 * MINUTE, fails=1))
+    harness = ContractHarness(contract)
+    await harness.start(harness.task(takes=2 * MINUTE, fails=1))
 
     seen = []
     for moment in ("10:59", "11:01", "11:03", "11:08", "11:10"):
-        await world.until(moment)
-        seen.append(state(world.record()))
+        await harness.until(moment)
+        seen.append(state(harness.record()))
 
     assert seen == ["AwaitingRun", "Running", "AwaitingRetry", "Running", "AwaitingRun"]
     assert {str(row.source.value) for row in TASK_STATES} | {str(row.target.value) for row in TASK_STATES} == set(seen)
@@ -37,174 +37,174 @@ async def test_a_task_that_fails_once_is_at_each_moment_in_one_of_three_states(c
 
 @clause("task.due")
 async def test_a_task_starts_when_its_minute_comes_and_not_before(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task())
+    harness = ContractHarness(contract)
+    await harness.start(harness.task())
 
-    await world.until("10:59:59")
-    early = world.starts()
-    await world.until("11:00")
+    await harness.until("10:59:59")
+    early = harness.starts()
+    await harness.until("11:00")
 
     assert early == []
-    assert world.starts() == times("11:00")
+    assert harness.starts() == times("11:00")
 
 
 @clause("task.due")
 async def test_a_start_is_recorded_as_an_attempt_before_the_callback_is_called(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
     seen: list[TaskRecord] = []
 
     async def look() -> None:
-        seen.append(world.record())
+        seen.append(harness.record())
 
-    await world.start(("report", "0 * * * *", look, MINUTE))
+    await harness.start(("report", "0 * * * *", look, MINUTE))
 
-    await world.until("11:00")
+    await harness.until("11:00")
 
     assert [record.last_attempt for record in seen] == times("11:00")
 
 
 @clause("task.due")
-async def test_a_start_is_told(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task(takes=MINUTE), world.task("other", "30 * * * *"))
+async def test_a_start_is_emitted(contract: Contract) -> None:
+    harness = ContractHarness(contract)
+    await harness.start(harness.task(takes=MINUTE), harness.task("other", "30 * * * *"))
 
-    await world.until("11:00")
+    await harness.until("11:00")
 
-    assert [event.fields["taskName"] for event in world.told("TaskRunStarted")] == ["other", "report"]
+    assert [event.fields["taskName"] for event in harness.events_named("TaskRunStarted")] == ["other", "report"]
 
 
 @clause("task.once-a-minute")
 async def test_a_task_that_has_run_in_its_minute_does_not_start_in_it_again(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task())
+    harness = ContractHarness(contract)
+    await harness.start(harness.task())
 
-    await world.until("11:59:59")
+    await harness.until("11:59:59")
 
-    assert world.starts() == times("11:00")
+    assert harness.starts() == times("11:00")
 
 
 @clause("task.once-a-minute")
 async def test_a_task_that_has_run_in_its_minute_does_not_start_for_it_after_a_restart(contract: Contract) -> None:
-    world = ContractHarness(contract, "11:00:10")
-    scheduler = await world.start(world.task())
-    await world.until("11:00:20")
+    harness = ContractHarness(contract, "11:00:10")
+    scheduler = await harness.start(harness.task())
+    await harness.until("11:00:20")
     await scheduler.stop()
 
-    await world.start(world.task())
-    await world.until("11:30")
+    await harness.start(harness.task())
+    await harness.until("11:30")
 
-    assert world.starts() == times("11:00:10")
+    assert harness.starts() == times("11:00:10")
 
 
 @clause("task.missed")
 async def test_a_task_that_missed_an_occurrence_starts_at_once_in_whatever_minute(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task())
-    await world.until("11:30")
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task())
+    await harness.until("11:30")
     await scheduler.stop()
-    await world.until("12:17:20")
+    await harness.until("12:17:20")
 
-    await world.start(world.task())
+    await harness.start(harness.task())
 
-    assert world.starts() == times("11:00", "12:17:20")
+    assert harness.starts() == times("11:00", "12:17:20")
 
 
 @clause("task.missed")
 async def test_a_task_that_missed_nothing_since_its_last_start_waits_for_its_minute(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task())
-    await world.until("11:10")
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task())
+    await harness.until("11:10")
     await scheduler.stop()
-    await world.until("11:50")
+    await harness.until("11:50")
 
-    await world.start(world.task())
-    await world.until("12:00")
+    await harness.start(harness.task())
+    await harness.until("12:00")
 
-    assert world.starts() == times("11:00", "12:00")
+    assert harness.starts() == times("11:00", "12:00")
 
 
 @clause("task.missed")
 async def test_an_occurrence_that_came_during_a_run_is_made_up_for_when_it_ends(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task(cron="0,20 * * * *", takes=25 * MINUTE))
+    harness = ContractHarness(contract)
+    await harness.start(harness.task(cron="0,20 * * * *", takes=25 * MINUTE))
 
-    await world.until("11:26")
+    await harness.until("11:26")
 
-    assert world.starts() == times("10:20", "11:00", "11:25")
+    assert harness.starts() == times("10:20", "11:00", "11:25")
 
 
 @clause("task.missed-before-its-time")
 async def test_an_occurrence_before_the_first_registration_is_not_missed(contract: Contract) -> None:
-    world = ContractHarness(contract, "11:01")
+    harness = ContractHarness(contract, "11:01")
 
-    await world.start(world.task())
-    await world.until("11:59:59")
+    await harness.start(harness.task())
+    await harness.until("11:59:59")
 
-    assert world.starts() == []
+    assert harness.starts() == []
 
 
 @clause("task.missed-before-its-time")
 async def test_an_occurrence_after_the_first_registration_is_missed_by_a_task_that_never_ran(
     contract: Contract,
 ) -> None:
-    world = ContractHarness(contract, "10:07:30")
-    scheduler = await world.start(world.task())
+    harness = ContractHarness(contract, "10:07:30")
+    scheduler = await harness.start(harness.task())
     await scheduler.stop()
-    await world.until("11:17:20")
+    await harness.until("11:17:20")
 
-    await world.start(world.task())
+    await harness.start(harness.task())
 
-    assert world.starts() == times("11:17:20")
+    assert harness.starts() == times("11:17:20")
 
 
 # --- from running to waiting ------------------------------------------------------------------------------------------
 
 
 @clause("task.succeeds")
-async def test_a_success_is_recorded_and_told_and_the_task_waits_for_its_time(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task(takes=2 * MINUTE))
+async def test_a_success_is_recorded_and_emitted_and_the_task_waits_for_its_time(contract: Contract) -> None:
+    harness = ContractHarness(contract)
+    await harness.start(harness.task(takes=2 * MINUTE))
 
-    await world.until("11:30")
+    await harness.until("11:30")
 
-    assert world.record().last_success == at("11:02")
-    assert state(world.record()) == "AwaitingRun"
-    assert world.story(*RUNS) == ["TaskRunStarted", "TaskRunCompleted"]
-    assert world.starts() == times("11:00")
+    assert harness.record().last_success == at("11:02")
+    assert state(harness.record()) == "AwaitingRun"
+    assert harness.event_names(*RUNS) == ["TaskRunStarted", "TaskRunCompleted"]
+    assert harness.starts() == times("11:00")
 
 
 @clause("task.succeeds")
 async def test_a_success_clears_the_retry_of_the_failure_before_it(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task(fails=1))
+    harness = ContractHarness(contract)
+    await harness.start(harness.task(fails=1))
 
-    await world.until("11:59")
+    await harness.until("11:59")
 
-    assert world.record().retry_until is None
-    assert world.starts() == times("11:00", "11:05")
+    assert harness.record().retry_until is None
+    assert harness.starts() == times("11:00", "11:05")
 
 
 @clause("task.fails")
 async def test_a_failure_is_recorded_and_a_retry_allowed_one_delay_after_its_end(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task(takes=2 * MINUTE, fails=1, retry=7 * MINUTE))
+    harness = ContractHarness(contract)
+    await harness.start(harness.task(takes=2 * MINUTE, fails=1, retry=7 * MINUTE))
 
-    await world.until("11:03")
+    await harness.until("11:03")
 
-    record = world.record()
+    record = harness.record()
     assert (record.last_failure, record.retry_until) == (at("11:02"), at("11:09"))
     assert state(record) == "AwaitingRetry"
 
 
 @clause("task.fails")
-async def test_a_failure_is_told_and_not_a_success(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task(fails=1))
+async def test_a_failure_is_emitted_and_not_a_success(contract: Contract) -> None:
+    harness = ContractHarness(contract)
+    await harness.start(harness.task(fails=1))
 
-    await world.until("11:01")
+    await harness.until("11:01")
 
-    assert world.story(*RUNS) == ["TaskRunStarted", "TaskRunFailed"]
-    assert world.record().last_success is None
+    assert harness.event_names(*RUNS) == ["TaskRunStarted", "TaskRunFailed"]
+    assert harness.record().last_success is None
 
 
 # --- from waiting for a retry -----------------------------------------------------------------------------------------
@@ -212,62 +212,62 @@ async def test_a_failure_is_told_and_not_a_success(contract: Contract) -> None:
 
 @clause("task.retries")
 async def test_a_retry_starts_when_it_is_allowed_and_not_before(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task(fails=1))
+    harness = ContractHarness(contract)
+    await harness.start(harness.task(fails=1))
 
-    await world.until("11:04:59")
-    early = world.starts()
-    await world.until("11:05")
+    await harness.until("11:04:59")
+    early = harness.starts()
+    await harness.until("11:05")
 
     assert early == times("11:00")
-    assert world.starts() == times("11:00", "11:05")
+    assert harness.starts() == times("11:00", "11:05")
 
 
 @clause("task.retries")
-async def test_the_start_of_a_retry_is_told_recorded_as_an_attempt_and_clears_the_retry(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task(takes=MINUTE, fails=1))
+async def test_the_start_of_a_retry_is_emitted_recorded_as_an_attempt_and_clears_the_retry(contract: Contract) -> None:
+    harness = ContractHarness(contract)
+    await harness.start(harness.task(takes=MINUTE, fails=1))
 
-    await world.until("11:06:30")
+    await harness.until("11:06:30")
 
-    record = world.record()
+    record = harness.record()
     assert (state(record), record.last_attempt, record.retry_until) == ("Running", at("11:06"), None)
-    assert world.story(*RUNS)[:3] == ["TaskRunStarted", "TaskRunFailed", "TaskRetryStarted"]
+    assert harness.event_names(*RUNS)[:3] == ["TaskRunStarted", "TaskRunFailed", "TaskRetryStarted"]
 
 
 @clause("task.retries")
 async def test_a_retry_that_became_allowed_without_a_scheduler_starts_with_the_next_one(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task(fails=1))
-    await world.until("11:01")
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task(fails=1))
+    await harness.until("11:01")
     await scheduler.stop()
-    await world.until("11:20")
+    await harness.until("11:20")
 
-    await world.start(world.task())
+    await harness.start(harness.task())
 
-    assert world.starts() == times("11:00", "11:20")
-    assert len(world.told("TaskRetryStarted")) == 1
+    assert harness.starts() == times("11:00", "11:20")
+    assert len(harness.events_named("TaskRetryStarted")) == 1
 
 
 @clause("task.preempted")
 async def test_an_occurrence_during_the_wait_for_a_retry_starts_the_task_in_its_place(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:57:30")
-    await world.start(world.task(cron="0,3 * * * *", fails=1))
+    harness = ContractHarness(contract, "10:57:30")
+    await harness.start(harness.task(cron="0,3 * * * *", fails=1))
 
-    await world.until("11:59")
+    await harness.until("11:59")
 
-    assert world.starts() == times("11:00", "11:03")
-    assert world.story(*RUNS) == [
+    assert harness.starts() == times("11:00", "11:03")
+    assert harness.event_names(*RUNS) == [
         "TaskRunStarted", "TaskRunFailed", "TaskRetryPreempted", "TaskRunStarted", "TaskRunCompleted",
     ]  # fmt: skip
 
 
 @clause("task.preempted")
 async def test_the_start_that_comes_before_a_retry_clears_it(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:57:30")
-    await world.start(world.task(cron="0,30 * * * *", retry=2 * HOUR, fails=1, takes=MINUTE))
+    harness = ContractHarness(contract, "10:57:30")
+    await harness.start(harness.task(cron="0,30 * * * *", retry=2 * HOUR, fails=1, takes=MINUTE))
 
-    await world.until("11:30:30")
+    await harness.until("11:30:30")
 
-    record = world.record()
+    record = harness.record()
     assert (state(record), record.last_attempt, record.retry_until) == ("Running", at("11:30"), None)

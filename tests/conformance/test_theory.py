@@ -1,4 +1,4 @@
-"""The formal theory: what a scheduler does in eventful lives is recorded, and judged property by property."""
+"""The formal theory: eventful schedulers are recorded and judged property by property."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -59,65 +59,65 @@ class TracedHarness(ContractHarness):
 # --- the lives --------------------------------------------------------------------------------------------------------
 
 
-async def ordinary(world: TracedHarness) -> None:
+async def ordinary(harness: TracedHarness) -> None:
     """Runs that succeed, fail, are tried again, last too long; a stop and a start after it."""
     tasks = [
-        world.task("quick", "0,10,20,30,40,50 * * * *"),
-        world.task("failing", "0 * * * *", fails=3, retry=7 * MINUTE),
-        world.task("long", "0,15,30,45 * * * *", takes=40 * MINUTE),
-        world.task("preempted", "5,25 * * * *", fails=2, retry=2 * HOUR),
+        harness.task("quick", "0,10,20,30,40,50 * * * *"),
+        harness.task("failing", "0 * * * *", fails=3, retry=7 * MINUTE),
+        harness.task("long", "0,15,30,45 * * * *", takes=40 * MINUTE),
+        harness.task("preempted", "5,25 * * * *", fails=2, retry=2 * HOUR),
     ]
-    scheduler = await world.start(*tasks)
-    await world.until("14:20")
+    scheduler = await harness.start(*tasks)
+    await harness.until("14:20")
     stopping = asyncio.create_task(scheduler.stop())
-    await world.until("15:07:10")
+    await harness.until("15:07:10")
     await stopping
-    scheduler = await world.start(*tasks)
-    await world.until("16:00")
-    await _end(world, scheduler)
+    scheduler = await harness.start(*tasks)
+    await harness.until("16:00")
+    await _end(harness, scheduler)
 
 
-async def crashing(world: TracedHarness) -> None:
+async def crashing(harness: TracedHarness) -> None:
     """Crashes while tasks run, while they wait for a retry, and while nothing happens."""
     tasks = [
-        world.task("long", "0,30 * * * *", takes=20 * MINUTE),
-        world.task("failing", "0 * * * *", fails=1, retry=30 * MINUTE),
-        world.task("rare", "0 12 * * *"),
+        harness.task("long", "0,30 * * * *", takes=20 * MINUTE),
+        harness.task("failing", "0 * * * *", fails=1, retry=30 * MINUTE),
+        harness.task("rare", "0 12 * * *"),
     ]
     for moment, back in (("11:10", "11:12:20"), ("11:21", "13:05"), ("13:06", "13:06:30"), ("13:50", "15:40:15")):
-        scheduler = await world.start(*tasks)
-        await world.until(moment)
-        await world.crash(scheduler)
-        await world.until(back)
-    scheduler = await world.start(*tasks)
-    await world.until("16:59")
-    await _end(world, scheduler)
+        scheduler = await harness.start(*tasks)
+        await harness.until(moment)
+        await harness.crash(scheduler)
+        await harness.until(back)
+    scheduler = await harness.start(*tasks)
+    await harness.until("16:59")
+    await _end(harness, scheduler)
 
 
-async def lists(world: TracedHarness) -> None:
+async def lists(harness: TracedHarness) -> None:
     """Lists that are wrong, refused or changed, a disk that fails, a stop that overtakes an initialisation."""
-    report, other = world.task(), world.task("other", "30 * * * *", takes=5 * MINUTE)
+    report, other = harness.task(), harness.task("other", "30 * * * *", takes=5 * MINUTE)
     with suppress(KronError):
-        await world.start(report, report)
-    world.disk.fail_next(error=disk_full())
+        await harness.start(report, report)
+    harness.disk.fail_next(error=disk_full())
     with suppress(KronError):
-        await world.start(report)
-    scheduler = await world.start(report, other)
+        await harness.start(report)
+    scheduler = await harness.start(report, other)
     with suppress(KronError):
         await scheduler.initialize([report])
-    await world.until("11:31")
-    await _end(world, scheduler)
-    scheduler = await world.start(world.task(cron="20 * * * *"), world.task("third"))
-    await world.until("12:40")
-    await _end(world, scheduler)
-    scheduler = world.scheduler()
+    await harness.until("11:31")
+    await _end(harness, scheduler)
+    scheduler = await harness.start(harness.task(cron="20 * * * *"), harness.task("third"))
+    await harness.until("12:40")
+    await _end(harness, scheduler)
+    scheduler = harness.scheduler()
     await asyncio.gather(scheduler.initialize([report, other]), scheduler.stop())
-    await world.until("13:40")
+    await harness.until("13:40")
 
 
-async def _end(world: TracedHarness, scheduler: Scheduler) -> None:
+async def _end(harness: TracedHarness, scheduler: Scheduler) -> None:
     stopping = asyncio.create_task(scheduler.stop())
-    await world.clock.advance(HOUR)
+    await harness.clock.advance(HOUR)
     await stopping
 
 
@@ -129,10 +129,10 @@ Life = Callable[[TracedHarness], Awaitable[None]]
 @cache  # a life is judged by many tests
 def lived(contract: Contract, life: Life) -> TracedHarness:
     """Return the harness after a life."""
-    world = TracedHarness(contract)
-    asyncio.run(life(world))  # type: ignore[arg-type] # the lives are coroutines
-    assert {"InitStart", "RunStart", "RunSuccess", "StopEnd"} <= {each.kind for each in world.positions}
-    return world
+    harness = TracedHarness(contract)
+    asyncio.run(life(harness))  # type: ignore[arg-type] # the lives are coroutines
+    assert {"InitStart", "RunStart", "RunSuccess", "StopEnd"} <= {each.kind for each in harness.positions}
+    return harness
 
 
 # --- safety -----------------------------------------------------------------------------------------------------------
@@ -170,14 +170,14 @@ def test_valid_lists_are_accepted_and_invalid_ones_refused(contract: Contract, l
 
 @clause("theory.duplicates", "theory.registrations")
 async def test_a_list_with_the_same_task_twice_is_refused_and_nothing_of_it_starts(contract: Contract) -> None:
-    world = TracedHarness(contract)
+    harness = TracedHarness(contract)
 
     with pytest.raises(ScheduleDuplicateTaskError):
-        await world.start(world.task(), world.task("other"), world.task())
-    await world.until("11:30")
+        await harness.start(harness.task(), harness.task("other"), harness.task())
+    await harness.until("11:30")
 
-    assert [position.kind for position in world.positions] == ["InitStart", "InitFailure"]
-    assert world.began == []
+    assert [position.kind for position in harness.positions] == ["InitStart", "InitFailure"]
+    assert harness.began == []
 
 
 @in_every_life
@@ -200,17 +200,17 @@ def test_after_a_stop_nothing_starts_before_a_successful_initialisation(contract
 
 @clause("theory.crash-dominates")
 async def test_at_a_crash_and_after_it_nothing_is_recorded_emitted_or_called(contract: Contract) -> None:
-    world = TracedHarness(contract)
-    scheduler = await world.start(world.task(takes=10 * MINUTE), world.task("due at the crash", "5 * * * *"))
-    await world.until("11:04:59")
+    harness = TracedHarness(contract)
+    scheduler = await harness.start(harness.task(takes=10 * MINUTE), harness.task("due at the crash", "5 * * * *"))
+    await harness.until("11:04:59")
 
     crashing = asyncio.create_task(crash(scheduler))
-    before = len(world.positions), len(world.events), dict(world.store.records)
-    await world.until("11:30")
+    before = len(harness.positions), len(harness.events), dict(harness.store.records)
+    await harness.until("11:30")
     await crashing
 
-    assert (len(world.positions), len(world.events), world.store.records) == before
-    assert (world.began, world.ended) == ([("report", at("11:00"))], [])
+    assert (len(harness.positions), len(harness.events), harness.store.records) == before
+    assert (harness.began, harness.ended) == ([("report", at("11:00"))], [])
 
 
 # --- liveness ---------------------------------------------------------------------------------------------------------
@@ -225,21 +225,21 @@ def test_every_obligation_is_met_within_the_bound(contract: Contract, life: Life
 @in_every_life
 @clause("theory.initialization-ends")
 def test_every_initialisation_returns_within_the_bound(contract: Contract, life: Life) -> None:
-    world = lived(contract, life)
+    harness = lived(contract, life)
 
-    begun = [each.fields["call"] for each in world.positions if each.kind == "InitStart"]
-    ended = [each.fields["call"] for each in world.positions if each.kind in ("InitSuccess", "InitFailure")]
-    assert world.violated("L2") == {}
+    begun = [each.fields["call"] for each in harness.positions if each.kind == "InitStart"]
+    ended = [each.fields["call"] for each in harness.positions if each.kind in ("InitSuccess", "InitFailure")]
+    assert harness.violated("L2") == {}
     assert sorted(map(str, begun)) == sorted(map(str, ended))
 
 
 @in_every_life
 @clause("theory.stop-ends")
 def test_every_stop_returns_when_all_runs_have_ended(contract: Contract, life: Life) -> None:
-    world = lived(contract, life)
+    harness = lived(contract, life)
 
-    events = [each.kind for each in world.positions]
-    assert world.violated("L3") == {}
+    events = [each.kind for each in harness.positions]
+    assert harness.violated("L3") == {}
     assert events.count("StopStart") == events.count("StopEnd") > 0
 
 
@@ -253,9 +253,9 @@ async def test_a_list_twice_as_long_costs_twice_the_evaluations_and_writes(contr
 
 async def _cost(contract: Contract, number: int) -> tuple[int, int]:
     """Return how many tasks were evaluated and how often was written for one due instant of so many tasks."""
-    world = ContractHarness(contract, "10:59:30")
-    await world.start(*(world.task(f"task {each}") for each in range(number)))
-    await world.until("11:00")
-    assert len(world.began) == number
-    evaluated = sum(int(str(event.fields["tasksEvaluated"])) for event in world.told("PollCompleted"))
-    return evaluated, world.disk.appends
+    harness = ContractHarness(contract, "10:59:30")
+    await harness.start(*(harness.task(f"task {each}") for each in range(number)))
+    await harness.until("11:00")
+    assert len(harness.began) == number
+    evaluated = sum(int(str(event.fields["tasksEvaluated"])) for event in harness.events_named("PollCompleted"))
+    return evaluated, harness.disk.appends

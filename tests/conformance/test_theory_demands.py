@@ -1,4 +1,4 @@
-"""The demands of the formal theory: a task that comes, a due instant, a retry, a run that was cut off."""
+"""The demands of the formal theory: a new task, a due instant, a retry, an interrupted run."""
 
 import asyncio
 
@@ -10,66 +10,66 @@ from tests.conformance.test_theory import TracedHarness
 
 @clause("theory.first-coming")
 async def test_a_task_that_left_the_list_and_comes_back_owes_nothing_from_before(contract: Contract) -> None:
-    world = TracedHarness(contract)
-    leaving = world.task(fails=1, retry=2 * HOUR)
-    for tasks in ((leaving, world.task("other", "0 3 * * *")), (world.task("other", "0 3 * * *"),)):
-        scheduler = await world.start(*tasks)
-        await world.clock.advance(HOUR)
+    harness = TracedHarness(contract)
+    leaving = harness.task(fails=1, retry=2 * HOUR)
+    for tasks in ((leaving, harness.task("other", "0 3 * * *")), (harness.task("other", "0 3 * * *"),)):
+        scheduler = await harness.start(*tasks)
+        await harness.clock.advance(HOUR)
         await scheduler.stop()
-    await world.until("13:30")
+    await harness.until("13:30")
 
-    await world.start(leaving, world.task("other", "0 3 * * *"))
-    await world.until("13:59")
-    early = world.starts()
-    await world.until("14:00")
+    await harness.start(leaving, harness.task("other", "0 3 * * *"))
+    await harness.until("13:59")
+    early = harness.starts()
+    await harness.until("14:00")
 
     assert early == times("11:00")
-    assert world.starts() == times("11:00", "14:00")
+    assert harness.starts() == times("11:00", "14:00")
 
 
 @clause("theory.due-pending")
 async def test_due_instants_during_a_run_and_during_a_pause_are_one_demand_each(contract: Contract) -> None:
-    world = TracedHarness(contract)
-    scheduler = await world.start(world.task(cron="0,10,20,30,40,50 * * * *", takes=25 * MINUTE))
-    await world.until("11:51")
+    harness = TracedHarness(contract)
+    scheduler = await harness.start(harness.task(cron="0,10,20,30,40,50 * * * *", takes=25 * MINUTE))
+    await harness.until("11:51")
     stopping = asyncio.create_task(scheduler.stop())
-    await world.until("13:33:20")
+    await harness.until("13:33:20")
     await stopping
 
-    await world.start(world.task(cron="0,10,20,30,40,50 * * * *"))
-    await world.until("13:40")
+    await harness.start(harness.task(cron="0,10,20,30,40,50 * * * *"))
+    await harness.until("13:40")
 
-    assert world.starts() == times("11:00", "11:25", "11:50", "13:33:20", "13:40")
+    assert harness.starts() == times("11:00", "11:25", "11:50", "13:33:20", "13:40")
 
 
 @clause("theory.retry-pending")
 async def test_a_retry_is_owed_from_its_instant_on_until_the_next_start(contract: Contract) -> None:
-    world = TracedHarness(contract)
-    scheduler = await world.start(world.task(fails=1, takes=MINUTE, retry=10 * MINUTE))
-    await world.until("11:10:59")
+    harness = TracedHarness(contract)
+    scheduler = await harness.start(harness.task(fails=1, takes=MINUTE, retry=10 * MINUTE))
+    await harness.until("11:10:59")
     await scheduler.stop()
-    early = world.starts()
-    await world.until("11:20")
+    early = harness.starts()
+    await harness.until("11:20")
 
-    await world.start(world.task())
-    await world.until("11:59")
+    await harness.start(harness.task())
+    await harness.until("11:59")
 
-    assert (early, world.starts()) == (times("11:00"), times("11:00", "11:20"))
+    assert (early, harness.starts()) == (times("11:00"), times("11:00", "11:20"))
 
 
 @clause("theory.orphaned-pending")
 async def test_a_run_that_a_crash_cut_off_is_owed_until_the_next_start_and_not_after_it(contract: Contract) -> None:
-    world = TracedHarness(contract)
-    scheduler = await world.start(world.task(takes=10 * MINUTE))
-    await world.until("11:01")
-    await world.crash(scheduler)
-    await world.until("11:02")
-    scheduler = await world.start(world.task())
-    await world.until("11:03")
-    await world.crash(scheduler)
-    await world.until("11:04")
+    harness = TracedHarness(contract)
+    scheduler = await harness.start(harness.task(takes=10 * MINUTE))
+    await harness.until("11:01")
+    await harness.crash(scheduler)
+    await harness.until("11:02")
+    scheduler = await harness.start(harness.task())
+    await harness.until("11:03")
+    await harness.crash(scheduler)
+    await harness.until("11:04")
 
-    await world.start(world.task())
-    await world.clock.advance(SECOND)
+    await harness.start(harness.task())
+    await harness.clock.advance(SECOND)
 
-    assert world.starts() == times("11:00", "11:02")
+    assert harness.starts() == times("11:00", "11:02")

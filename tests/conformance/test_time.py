@@ -1,4 +1,4 @@
-"""Time: the clock of the host, minutes and their boundaries, tasks side by side, and polling."""
+"""Time: the host's clock, minutes and their boundaries, concurrent tasks, and polling."""
 
 from itertools import pairwise
 
@@ -12,9 +12,9 @@ from tests.conformance.contract_harness import HOUR, MINUTE, SECOND, ContractHar
 SELDOM = "0 0 1 1 *"
 
 
-def polls(world: ContractHarness) -> list[Instant]:
+def polls(harness: ContractHarness) -> list[Instant]:
     """Return when due tasks were looked for."""
-    return [at(str(event.fields["pollTime"])) for event in world.told("PollStarted")]
+    return [at(str(event.fields["pollTime"])) for event in harness.events_named("PollStarted")]
 
 
 # --- the clock --------------------------------------------------------------------------------------------------------
@@ -22,48 +22,48 @@ def polls(world: ContractHarness) -> list[Instant]:
 
 @clause("time.host-clock")
 async def test_a_clock_that_is_set_forwards_brings_a_run_at_once(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:30:00")
-    await world.start(world.task())
+    harness = ContractHarness(contract, "10:30:00")
+    await harness.start(harness.task())
 
-    world.clock.jump(31 * MINUTE)
-    await world.settle()
+    harness.clock.jump(31 * MINUTE)
+    await harness.settle()
 
-    assert world.starts() == times("11:01:00")
+    assert harness.starts() == times("11:01:00")
 
 
 @clause("time.host-clock")
 async def test_a_clock_that_is_set_back_takes_a_run_away(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:50:00")
-    await world.start(world.task())
+    harness = ContractHarness(contract, "10:50:00")
+    await harness.start(harness.task())
 
-    world.clock.jump(-30 * MINUTE)
-    await world.clock.advance(39 * MINUTE)
+    harness.clock.jump(-30 * MINUTE)
+    await harness.clock.advance(39 * MINUTE)
 
-    assert world.clock.now() == at("10:59")
-    assert world.starts() == []
+    assert harness.clock.now() == at("10:59")
+    assert harness.starts() == []
 
 
 @clause("time.host-clock")
 async def test_a_clock_that_was_set_back_is_obeyed_when_it_comes_to_the_time(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:50:00")
-    await world.start(world.task())
+    harness = ContractHarness(contract, "10:50:00")
+    await harness.start(harness.task())
 
-    world.clock.jump(-30 * MINUTE)
-    await world.until("12:30")
+    harness.clock.jump(-30 * MINUTE)
+    await harness.until("12:30")
 
-    assert world.starts() == times("11:00", "12:00")
+    assert harness.starts() == times("11:00", "12:00")
 
 
 @clause("time.host-clock")
-async def test_what_is_recorded_and_told_is_the_time_of_the_clock(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:30:00")
-    await world.start(world.task())
+async def test_recorded_and_emitted_times_are_those_of_the_clock(contract: Contract) -> None:
+    harness = ContractHarness(contract, "10:30:00")
+    await harness.start(harness.task())
 
-    world.clock.jump(31 * MINUTE)
-    await world.settle()
+    harness.clock.jump(31 * MINUTE)
+    await harness.settle()
 
-    assert world.record().last_attempt == at("11:01")
-    assert [event.fields["actualTime"] for event in world.told("TaskRunStarted")] == ["2026-03-02T11:01:00Z"]
+    assert harness.record().last_attempt == at("11:01")
+    assert [event.fields["actualTime"] for event in harness.events_named("TaskRunStarted")] == ["2026-03-02T11:01:00Z"]
 
 
 # --- minutes ----------------------------------------------------------------------------------------------------------
@@ -71,91 +71,91 @@ async def test_what_is_recorded_and_told_is_the_time_of_the_clock(contract: Cont
 
 @clause("time.minute-granularity")
 async def test_a_minute_gives_one_run_however_short_it_is(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:06:30")
+    harness = ContractHarness(contract, "10:06:30")
 
-    await world.start(world.task(cron="7 * * * *"))
-    await world.until("10:59")
+    await harness.start(harness.task(cron="7 * * * *"))
+    await harness.until("10:59")
 
-    assert world.starts() == times("10:07")
+    assert harness.starts() == times("10:07")
 
 
 @clause("time.minute-granularity")
 async def test_a_minute_that_was_served_is_not_served_again_when_it_is_looked_at_again(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:07:10")
-    scheduler = await world.start(world.task(cron="* * * * *"))
+    harness = ContractHarness(contract, "10:07:10")
+    scheduler = await harness.start(harness.task(cron="* * * * *"))
 
     await scheduler.stop()
-    await world.until("10:07:20")
-    await world.start(world.task(cron="* * * * *"))
-    await world.until("10:08:30")
+    await harness.until("10:07:20")
+    await harness.start(harness.task(cron="* * * * *"))
+    await harness.until("10:08:30")
 
-    assert world.starts() == times("10:07:10", "10:08")
+    assert harness.starts() == times("10:07:10", "10:08")
 
 
 @clause("time.every-boundary")
 async def test_a_task_of_every_minute_runs_at_every_boundary(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:00:00")
+    harness = ContractHarness(contract, "10:00:00")
 
-    await world.start(world.task(cron="* * * * *"))
-    await world.until("12:00")
+    await harness.start(harness.task(cron="* * * * *"))
+    await harness.until("12:00")
 
-    assert world.starts() == [at("10:00") + MINUTE * number for number in range(121)]
+    assert harness.starts() == [at("10:00") + MINUTE * number for number in range(121)]
 
 
 @clause("time.every-boundary")
 async def test_each_minute_of_the_hour_finds_its_task(contract: Contract) -> None:
-    world = ContractHarness(contract, "09:59:59")
+    harness = ContractHarness(contract, "09:59:59")
 
-    await world.start(*(world.task(str(minute), f"{minute} 10 * * *") for minute in range(60)))
-    await world.until("11:00")
+    await harness.start(*(harness.task(str(minute), f"{minute} 10 * * *") for minute in range(60)))
+    await harness.until("11:00")
 
-    assert sorted(world.began, key=lambda start: start[1]) == [
+    assert sorted(harness.began, key=lambda start: start[1]) == [
         (str(minute), at("10:00") + MINUTE * minute) for minute in range(60)
     ]
 
 
 @clause("time.boundary-is-second-zero")
 async def test_nothing_starts_before_the_second_zero_of_its_minute(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    await world.start(world.task())
+    harness = ContractHarness(contract)
+    await harness.start(harness.task())
 
-    await world.until("10:59:59.999999")
+    await harness.until("10:59:59.999999")
 
-    assert world.starts() == []
+    assert harness.starts() == []
 
 
 @clause("time.boundary-is-second-zero")
 @pytest.mark.parametrize("start", ["10:07:00", "10:07:30", "10:07:59.5"])
 async def test_a_task_starts_at_second_zero_whenever_the_scheduler_did(contract: Contract, start: str) -> None:
-    world = ContractHarness(contract, start)
+    harness = ContractHarness(contract, start)
 
-    await world.start(world.task())
-    await world.until("11:30")
+    await harness.start(harness.task())
+    await harness.until("11:30")
 
-    assert world.starts() == times("11:00:00")
+    assert harness.starts() == times("11:00:00")
 
 
 @clause("time.due-together")
 async def test_tasks_that_are_due_together_run_side_by_side(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    await world.start(*(world.task(name, takes=10 * MINUTE) for name in "abc"))
-    await world.until("11:05")
+    await harness.start(*(harness.task(name, takes=10 * MINUTE) for name in "abc"))
+    await harness.until("11:05")
 
-    assert names_of(world.began) == ["a", "b", "c"]
-    assert {moment for _, moment in world.began} == {at("11:00")}
-    assert world.ended == []
+    assert names_of(harness.began) == ["a", "b", "c"]
+    assert {moment for _, moment in harness.began} == {at("11:00")}
+    assert harness.ended == []
 
 
 @clause("time.due-together")
 async def test_a_slow_task_holds_no_other_up(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    await world.start(world.task("slow", takes=5 * HOUR), world.task("quick"))
-    await world.until("13:30")
+    await harness.start(harness.task("slow", takes=5 * HOUR), harness.task("quick"))
+    await harness.until("13:30")
 
-    assert world.starts("slow") == times("11:00")
-    assert world.starts("quick") == times("11:00", "12:00", "13:00")
+    assert harness.starts("slow") == times("11:00")
+    assert harness.starts("quick") == times("11:00", "12:00", "13:00")
 
 
 # --- polling ----------------------------------------------------------------------------------------------------------
@@ -163,106 +163,106 @@ async def test_a_slow_task_holds_no_other_up(contract: Contract) -> None:
 
 @clause("time.polls-regularly")
 async def test_polls_are_never_more_than_a_minute_apart(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    await world.start(world.task(cron=SELDOM))
-    await world.until("12:07:30")
+    await harness.start(harness.task(cron=SELDOM))
+    await harness.until("12:07:30")
 
-    looked = [at("10:07:30"), *polls(world), at("12:07:30")]
+    looked = [at("10:07:30"), *polls(harness), at("12:07:30")]
     assert max(later - earlier for earlier, later in pairwise(looked)) <= MINUTE
 
 
 @clause("time.starts-all-due")
 async def test_everything_that_is_due_at_a_poll_is_started_whatever_the_reason(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    await world.start(
-        world.task("by the hour"),
-        world.task("at eleven", "0 11 * * *"),
-        world.task("a retry", "55 10 * * *", retry=5 * MINUTE, fails=1),
+    await harness.start(
+        harness.task("by the hour"),
+        harness.task("at eleven", "0 11 * * *"),
+        harness.task("a retry", "55 10 * * *", retry=5 * MINUTE, fails=1),
     )
-    await world.until("10:59:59")
-    world.began.clear()
-    await world.until("11:00")
+    await harness.until("10:59:59")
+    harness.began.clear()
+    await harness.until("11:00")
 
-    assert names_of(world.began) == ["a retry", "at eleven", "by the hour"]
+    assert names_of(harness.began) == ["a retry", "at eleven", "by the hour"]
 
 
 @clause("time.starts-all-due")
 async def test_all_due_tasks_are_started_however_many_there_are(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
     many = {f"task {number}" for number in range(2500)}
 
-    await world.start(*(world.task(name) for name in many))
-    await world.until("11:00")
+    await harness.start(*(harness.task(name) for name in many))
+    await harness.until("11:00")
 
-    assert names_of(world.began) == sorted(many)
+    assert names_of(harness.began) == sorted(many)
 
 
 @clause("time.polls-while-tasks")
 async def test_polling_goes_on_while_one_task_is_left(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    kept = world.task("kept", SELDOM)
-    scheduler = await world.start(kept, world.task("dropped", SELDOM))
+    harness = ContractHarness(contract)
+    kept = harness.task("kept", SELDOM)
+    scheduler = await harness.start(kept, harness.task("dropped", SELDOM))
 
     await scheduler.initialize([kept])
-    await world.until("11:07:30")
+    await harness.until("11:07:30")
 
-    assert world.told("PollingStopped") == []
-    assert at("11:07:30") - max(polls(world)) < MINUTE + SECOND
+    assert harness.events_named("PollingStopped") == []
+    assert at("11:07:30") - max(polls(harness)) < MINUTE + SECOND
 
 
 @clause("time.polls-while-tasks")
 async def test_polling_goes_on_while_the_only_task_runs(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    await world.start(world.task(takes=5 * HOUR))
-    await world.until("13:07:30")
+    await harness.start(harness.task(takes=5 * HOUR))
+    await harness.until("13:07:30")
 
-    assert world.told("PollingStopped") == []
-    assert at("13:07:30") - max(polls(world)) < MINUTE + SECOND
+    assert harness.events_named("PollingStopped") == []
+    assert at("13:07:30") - max(polls(harness)) < MINUTE + SECOND
 
 
 @clause("time.no-tasks-no-polls")
 async def test_polling_ends_with_the_last_task(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task())
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task())
 
     await scheduler.initialize([])
-    await world.until("14:00")
+    await harness.until("14:00")
 
-    assert world.story("PollingStarted", "PollingStopped") == ["PollingStarted", "PollingStopped"]
-    assert max(polls(world)) == at("10:07:30")
+    assert harness.event_names("PollingStarted", "PollingStopped") == ["PollingStarted", "PollingStopped"]
+    assert max(polls(harness)) == at("10:07:30")
 
 
 @clause("time.no-tasks-no-polls")
 async def test_an_empty_list_begins_no_polling(contract: Contract) -> None:
-    world = ContractHarness(contract)
+    harness = ContractHarness(contract)
 
-    await world.start()
-    await world.until("14:00")
+    await harness.start()
+    await harness.until("14:00")
 
-    assert world.story("PollingStarted", "PollStarted", "PollCompleted") == []
+    assert harness.event_names("PollingStarted", "PollStarted", "PollCompleted") == []
 
 
 @clause("time.no-tasks-no-polls")
 async def test_no_poll_follows_the_end_of_polling(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start(world.task())
+    harness = ContractHarness(contract)
+    scheduler = await harness.start(harness.task())
 
     await scheduler.initialize([])
-    await world.until("14:00")
+    await harness.until("14:00")
 
-    assert world.story("PollStarted", "PollingStopped")[-1] == "PollingStopped"
+    assert harness.event_names("PollStarted", "PollingStopped")[-1] == "PollingStopped"
 
 
 @clause("time.no-tasks-no-polls")
 async def test_polling_begins_again_with_a_new_task(contract: Contract) -> None:
-    world = ContractHarness(contract)
-    scheduler = await world.start()
-    await world.until("10:30")
+    harness = ContractHarness(contract)
+    scheduler = await harness.start()
+    await harness.until("10:30")
 
-    await scheduler.initialize([world.task()])
-    await world.until("11:30")
+    await scheduler.initialize([harness.task()])
+    await harness.until("11:30")
 
-    assert world.starts() == times("11:00")
+    assert harness.starts() == times("11:00")

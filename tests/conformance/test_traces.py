@@ -1,4 +1,4 @@
-"""What holds in every trace of runs, stops and crashes, shown where it would break first."""
+"""Properties of every trace of runs, stops and crashes, in the shortest trace that could violate them."""
 
 import asyncio
 from datetime import timedelta
@@ -15,9 +15,9 @@ from tests.cron.iana import zone
 _RUNS = ("TaskRunStarted", "TaskRunCompleted", "TaskRunFailed")
 
 
-def trace(world: ContractHarness, name: str) -> list[str]:
-    """Return the starts and ends that were told of one task."""
-    return [event.name for event in world.events if event.name in _RUNS and event.fields["taskName"] == name]
+def trace(harness: ContractHarness, name: str) -> list[str]:
+    """Return the starts and ends of one task in the events."""
+    return [event.name for event in harness.events if event.name in _RUNS and event.fields["taskName"] == name]
 
 
 # --- starts and ends --------------------------------------------------------------------------------------------------
@@ -25,42 +25,42 @@ def trace(world: ContractHarness, name: str) -> list[str]:
 
 @clause("trace.ends-have-starts")
 async def test_every_end_follows_the_one_start_that_it_belongs_to(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await world.start(world.task(fails=1, takes=MINUTE), world.task("backup", takes=90 * MINUTE))
+    harness = ContractHarness(contract, "10:59:30")
+    await harness.start(harness.task(fails=1, takes=MINUTE), harness.task("backup", takes=90 * MINUTE))
 
-    await world.until("12:40")
+    await harness.until("12:40")
 
-    assert trace(world, "report") == [
+    assert trace(harness, "report") == [
         *("TaskRunStarted", "TaskRunFailed"),
         *("TaskRunStarted", "TaskRunCompleted"),
         *("TaskRunStarted", "TaskRunCompleted"),
     ]
-    assert trace(world, "backup") == ["TaskRunStarted", "TaskRunCompleted", "TaskRunStarted"]
+    assert trace(harness, "backup") == ["TaskRunStarted", "TaskRunCompleted", "TaskRunStarted"]
 
 
 @clause("trace.no-overlap")
 async def test_a_task_that_takes_longer_than_its_interval_starts_again_only_when_it_has_ended(
     contract: Contract,
 ) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await world.start(world.task(cron="* * * * *", takes=90 * SECOND))
+    harness = ContractHarness(contract, "10:59:30")
+    await harness.start(harness.task(cron="* * * * *", takes=90 * SECOND))
 
-    await world.until("11:04")
+    await harness.until("11:04")
 
-    assert world.starts() == times("10:59:30", "11:01", "11:02:30", "11:04")
-    assert [moment for _, moment in world.ended] == times("11:01", "11:02:30", "11:04")
+    assert harness.starts() == times("10:59:30", "11:01", "11:02:30", "11:04")
+    assert [moment for _, moment in harness.ended] == times("11:01", "11:02:30", "11:04")
 
 
 @clause("trace.no-overlap")
 async def test_a_new_list_does_not_start_a_task_beside_its_own_run(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    scheduler = await world.start(world.task(takes=10 * MINUTE))
-    await world.until("11:05")
+    harness = ContractHarness(contract, "10:59:30")
+    scheduler = await harness.start(harness.task(takes=10 * MINUTE))
+    await harness.until("11:05")
 
-    await scheduler.initialize([world.task(cron="* * * * *")])
-    await world.until("11:09:59")
+    await scheduler.initialize([harness.task(cron="* * * * *")])
+    await harness.until("11:09:59")
 
-    assert world.starts() == times("11:00")
+    assert harness.starts() == times("11:00")
 
 
 @clause("trace.no-overlap", "trace.interrupted-restarts")
@@ -68,17 +68,17 @@ async def test_a_new_list_does_not_start_a_task_beside_its_own_run(contract: Con
 async def test_a_run_that_a_crash_cut_off_starts_again_when_its_task_is_back(
     contract: Contract, downtime: timedelta
 ) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    scheduler = await world.start(world.task(cron="0 11 * * *", takes=10 * MINUTE))
-    await world.until("11:05:20")
+    harness = ContractHarness(contract, "10:59:30")
+    scheduler = await harness.start(harness.task(cron="0 11 * * *", takes=10 * MINUTE))
+    await harness.until("11:05:20")
     await crash(scheduler)
-    await world.clock.advance(downtime)
-    back = world.clock.now()
+    await harness.clock.advance(downtime)
+    back = harness.clock.now()
 
-    await world.start(world.task(cron="0 11 * * *", takes=10 * MINUTE))
-    await world.clock.advance(MINUTE)
+    await harness.start(harness.task(cron="0 11 * * *", takes=10 * MINUTE))
+    await harness.clock.advance(MINUTE)
 
-    first, second = world.starts()
+    first, second = harness.starts()
     assert first == at("11:00")
     assert back <= second <= back + MINUTE
 
@@ -88,64 +88,64 @@ async def test_a_run_that_a_crash_cut_off_starts_again_when_its_task_is_back(
 
 @clause("trace.eligibility")
 async def test_a_task_that_owes_nothing_does_not_start(contract: Contract) -> None:
-    world = ContractHarness(contract, "11:01:00")
-    await world.start(world.task())
+    harness = ContractHarness(contract, "11:01:00")
+    await harness.start(harness.task())
 
-    await world.until("12:59:59")
+    await harness.until("12:59:59")
 
-    assert world.starts() == times("12:00")
+    assert harness.starts() == times("12:00")
 
 
 @clause("trace.eligibility")
 async def test_a_task_that_is_registered_no_more_does_not_start(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    scheduler = await world.start(world.task(), world.task("backup"))
-    await world.until("11:30")
+    harness = ContractHarness(contract, "10:59:30")
+    scheduler = await harness.start(harness.task(), harness.task("backup"))
+    await harness.until("11:30")
 
-    await scheduler.initialize([world.task("backup")])
-    await world.until("12:30")
+    await scheduler.initialize([harness.task("backup")])
+    await harness.until("12:30")
 
-    assert world.starts("report") == times("11:00")
-    assert world.starts("backup") == times("11:00", "12:00")
+    assert harness.starts("report") == times("11:00")
+    assert harness.starts("backup") == times("11:00", "12:00")
 
 
 @clause("trace.eligibility", "trace.quiet-after-stop")
 async def test_nothing_starts_between_a_stop_and_the_next_initialisation(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    scheduler = await world.start(world.task(), world.task("backup", fails=1))
-    await world.until("11:02")
+    harness = ContractHarness(contract, "10:59:30")
+    scheduler = await harness.start(harness.task(), harness.task("backup", fails=1))
+    await harness.until("11:02")
 
     await scheduler.stop()
-    await world.until("13:30")
+    await harness.until("13:30")
 
-    assert world.starts("report") == times("11:00")
-    assert world.starts("backup") == times("11:00")
+    assert harness.starts("report") == times("11:00")
+    assert harness.starts("backup") == times("11:00")
 
 
 @clause("trace.quiet-after-stop")
 async def test_nothing_starts_while_a_stop_still_waits_for_a_run(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    scheduler = await world.start(world.task(takes=3 * HOUR), world.task("backup"))
-    await world.until("11:30")
+    harness = ContractHarness(contract, "10:59:30")
+    scheduler = await harness.start(harness.task(takes=3 * HOUR), harness.task("backup"))
+    await harness.until("11:30")
 
     stopping = asyncio.create_task(scheduler.stop())
-    await world.until("13:30")
+    await harness.until("13:30")
 
     assert not stopping.done()
-    assert names_of(world.began) == ["backup", "report"]
+    assert names_of(harness.began) == ["backup", "report"]
 
 
 @clause("trace.quiet-after-stop")
 async def test_a_scheduler_that_is_initialised_after_its_stop_starts_again(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    scheduler = await world.start(world.task())
-    await world.until("11:30")
+    harness = ContractHarness(contract, "10:59:30")
+    scheduler = await harness.start(harness.task())
+    await harness.until("11:30")
     await scheduler.stop()
 
-    await scheduler.initialize([world.task()])
-    await world.until("12:00")
+    await scheduler.initialize([harness.task()])
+    await harness.until("12:00")
 
-    assert world.starts() == times("11:00", "12:00")
+    assert harness.starts() == times("11:00", "12:00")
 
 
 # --- how often --------------------------------------------------------------------------------------------------------
@@ -153,66 +153,66 @@ async def test_a_scheduler_that_is_initialised_after_its_stop_starts_again(contr
 
 @clause("trace.no-make-up")
 async def test_a_pause_over_many_occurrences_is_followed_by_one_start_before_the_next(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await (await world.start(world.task())).stop()
-    await world.until("16:20")
+    harness = ContractHarness(contract, "10:59:30")
+    await (await harness.start(harness.task())).stop()
+    await harness.until("16:20")
 
-    await world.start(world.task())
-    await world.until("17:30")
+    await harness.start(harness.task())
+    await harness.until("17:30")
 
-    assert world.starts() == times("16:20", "17:00")
+    assert harness.starts() == times("16:20", "17:00")
 
 
 @clause("trace.no-make-up")
 async def test_only_a_failure_gives_a_second_start_after_a_pause(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await (await world.start(world.task())).stop()
-    await world.until("16:20")
+    harness = ContractHarness(contract, "10:59:30")
+    await (await harness.start(harness.task())).stop()
+    await harness.until("16:20")
 
-    await world.start(world.task(fails=1, retry=5 * MINUTE))
-    await world.until("16:59:59")
+    await harness.start(harness.task(fails=1, retry=5 * MINUTE))
+    await harness.until("16:59:59")
 
-    assert world.starts() == times("16:20", "16:25")
+    assert harness.starts() == times("16:20", "16:25")
 
 
 @clause("trace.one-start-for-both")
 async def test_an_occurrence_and_a_retry_at_the_same_instant_give_one_start(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await world.start(world.task(fails=1, retry=HOUR))
+    harness = ContractHarness(contract, "10:59:30")
+    await harness.start(harness.task(fails=1, retry=HOUR))
 
-    await world.until("12:59:59")
+    await harness.until("12:59:59")
 
-    assert world.starts() == times("11:00", "12:00")
-    assert world.record().retry_until is None
+    assert harness.starts() == times("11:00", "12:00")
+    assert harness.record().retry_until is None
 
 
 @clause("trace.one-start-for-both")
 async def test_an_occurrence_and_a_retry_that_both_came_in_a_pause_give_one_start(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    scheduler = await world.start(world.task(fails=1, retry=5 * MINUTE))
-    await world.until("11:01")
+    harness = ContractHarness(contract, "10:59:30")
+    scheduler = await harness.start(harness.task(fails=1, retry=5 * MINUTE))
+    await harness.until("11:01")
     await scheduler.stop()
-    await world.until("12:20")
+    await harness.until("12:20")
 
-    await world.start(world.task(retry=5 * MINUTE))
-    await world.until("12:59:59")
+    await harness.start(harness.task(retry=5 * MINUTE))
+    await harness.until("12:59:59")
 
-    assert world.starts() == times("11:00", "12:20")
+    assert harness.starts() == times("11:00", "12:20")
 
 
 @clause("trace.one-start-per-occurrence")
 async def test_polls_stops_and_new_lists_between_two_occurrences_add_no_start(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    scheduler = await world.start(world.task())
-    await world.until("11:00:20")
+    harness = ContractHarness(contract, "10:59:30")
+    scheduler = await harness.start(harness.task())
+    await harness.until("11:00:20")
 
-    await scheduler.initialize([world.task(), world.task("backup", "5 5 * * *")])
-    await world.until("11:00:40")
+    await scheduler.initialize([harness.task(), harness.task("backup", "5 5 * * *")])
+    await harness.until("11:00:40")
     await scheduler.stop()
-    await world.start(world.task())
-    await world.until("11:59:59")
+    await harness.start(harness.task())
+    await harness.until("11:59:59")
 
-    assert world.starts() == times("11:00")
+    assert harness.starts() == times("11:00")
 
 
 @clause("trace.bounded-lag")
@@ -220,34 +220,34 @@ async def test_polls_stops_and_new_lists_between_two_occurrences_add_no_start(co
 async def test_a_due_task_starts_within_a_minute_whatever_the_second_in_which_polling_began(
     contract: Contract, begin: str
 ) -> None:
-    world = ContractHarness(contract, begin)
-    await world.start(world.task(cron="0 11,12 * * *"))
+    harness = ContractHarness(contract, begin)
+    await harness.start(harness.task(cron="0 11,12 * * *"))
 
-    await world.until("12:01")
+    await harness.until("12:01")
 
-    assert [moment.replace(second=0, microsecond=0) for moment in world.starts()] == times("11:00", "12:00")
+    assert [moment.replace(second=0, microsecond=0) for moment in harness.starts()] == times("11:00", "12:00")
 
 
 @clause("trace.bounded-lag")
 async def test_a_task_that_is_due_because_the_clock_was_set_starts_within_a_minute(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:30:00")
-    await world.start(world.task())
+    harness = ContractHarness(contract, "10:30:00")
+    await harness.start(harness.task())
 
-    world.clock.jump(2 * HOUR)
-    await world.until("12:31")
+    harness.clock.jump(2 * HOUR)
+    await harness.until("12:31")
 
-    (started,) = world.starts()
+    (started,) = harness.starts()
     assert at("12:30") <= started <= at("12:31")
 
 
 @clause("trace.bounded-lag")
 async def test_a_task_that_is_due_while_it_runs_starts_within_a_minute_of_its_end(contract: Contract) -> None:
-    world = ContractHarness(contract, "10:59:30")
-    await world.start(world.task(takes=75 * MINUTE))
+    harness = ContractHarness(contract, "10:59:30")
+    await harness.start(harness.task(takes=75 * MINUTE))
 
-    await world.until("12:16")
+    await harness.until("12:16")
 
-    _, second = world.starts()
+    _, second = harness.starts()
     assert at("12:15") <= second <= at("12:16")
 
 
@@ -256,14 +256,14 @@ async def test_a_task_that_is_due_while_it_runs_starts_within_a_minute_of_its_en
 async def test_a_task_starts_in_the_minutes_whose_calendar_time_matches_and_in_no_other(
     contract: Contract, timezone: str
 ) -> None:
-    world = ContractHarness(contract, "10:07:30", timezone=timezone)
+    harness = ContractHarness(contract, "10:07:30", timezone=timezone)
     matching = [minute for minute in _minutes(at("10:08"), 2 * 24 * 60) if _is_listed(minute, timezone)]
-    await world.start(world.task(cron="15,45 9-11 3 3 *"))
+    await harness.start(harness.task(cron="15,45 9-11 3 3 *"))
 
-    await world.clock.advance(48 * HOUR)
+    await harness.clock.advance(48 * HOUR)
 
     assert len(matching) == 6
-    assert world.starts() == matching
+    assert harness.starts() == matching
 
 
 def _minutes(first: Instant, count: int) -> list[Instant]:

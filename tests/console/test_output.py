@@ -1,4 +1,4 @@
-"""What commands print: columns that are aligned, JSON that is safe, findings and their exit codes."""
+"""Output of commands: aligned columns, safe JSON, findings and exit codes."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Errors about files that a user named: one line that names the file, and exit code 2."""
+"""Errors in files that a user named: one line that names the file, and exit code 2."""
 
 import errno
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the crash tests share: a nursery for processes, and a folder on a disk that is quick to sync."""
+"""Fixtures of the crash tests: a fork server, and a folder on a disk that syncs quickly."""
 
 import shutil
 import tempfile
@@ -13,10 +13,10 @@ _MEMORY = Path("/dev/shm")
 
 
 @pytest.fixture(scope="session")
-def nursery() -> Iterator[ForkServer]:
+def fork_server() -> Iterator[ForkServer]:
     """A process that forks children."""
-    with ForkServer() as nursery:
-        yield nursery
+    with ForkServer() as fork_server:
+        yield fork_server
 
 
 @pytest.fixture

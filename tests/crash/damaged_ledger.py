@@ -1,4 +1,4 @@
-"""A sound ledger to damage, and what a scheduler says about it then."""
+"""A sound ledger for damage, and the errors of a scheduler that opens it."""
 
 import asyncio
 import hashlib
@@ -81,6 +81,6 @@ def accept(scheduler: Scheduler) -> None:
 def fingerprint(ledger: Path) -> dict[str, str]:
     """Return what identifies the bytes of a ledger and of everything beside it that has any, but for the lock."""
     files = [path for path in ledger.parent.iterdir() if path.is_file() and path.name != f"{ledger.name}.lock"]
-    # The index of the write-ahead log is no part of what a ledger says; SQLite makes it anew whenever it is missing.
-    told = [path for path in files if path.stat().st_size and path.name != f"{ledger.name}-shm"]
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in told}
+    # The index of the write-ahead log is no part of what a ledger says; SQLite makes it again when it is missing.
+    paths = [path for path in files if path.stat().st_size and path.name != f"{ledger.name}-shm"]
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}

@@ -1,4 +1,4 @@
-"""Disk: what can be done to the file system below a ledger, whichever layer does it."""
+"""Disk: the fault injection that every layer below a ledger offers."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -21,7 +21,7 @@ class Disk(Protocol):
         """Let that step from now on fail; `for_good`: and all after it, until `repair`."""
 
     def repair(self) -> None:
-        """Let nothing fail any more."""
+        """Stop injecting faults."""
 
     @property
     def failed(self) -> Sequence[str]:

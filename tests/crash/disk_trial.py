@@ -1,4 +1,4 @@
-"""A process in which the file system fails at step 1, 2, 3, … of an undertaking, until one passes untouched.
+"""A process in which the file system fails at step 1, 2, 3, … of a scenario, until one passes without a fault.
 
     python -m tests.crash.disk_trial sqlite|libc FAULT UNDERTAKING FOLDER
 
@@ -31,11 +31,11 @@ from tests.crash.sqlite_disk import SqliteDisk
 from tests.crash.trace import Trace, TraceLine
 
 _SECOND = timedelta(seconds=1)
-_WORK = 95 * _SECOND  # of schedules, each chore among them
+_WORK = 95 * _SECOND  # of schedules, each task among them
 _OUTAGE = 130 * _SECOND  # long enough for the longest back-off
 _STOP = timedelta(minutes=10)  # enough for every run that a stop waits for
 
-Told = dict[str, str]
+ErrorText = dict[str, str]
 
 
 class Trial:
@@ -52,31 +52,31 @@ class Trial:
         self.scheduler = self._new_scheduler()
 
     def _new_scheduler(self) -> Scheduler:
-        def tell(event: Event) -> None:
+        def record_event(event: Event) -> None:
             self._trace.write("event", name=event.name, fields=dict(event.fields))
 
         ledger = KillingLedger(SqliteTaskLedger(self.ledger), self._trace, KillPoint(None, 0))
-        return Scheduler(ledger=ledger, contract=DECLARATIVE, clock=self.clock, sink=tell, timezone="UTC")
+        return Scheduler(ledger=ledger, contract=DECLARATIVE, clock=self.clock, sink=record_event, timezone="UTC")
 
     def arm(self, *, for_good: bool) -> None:
         """Let the step fail."""
         self._disk.arm(self._step, self._fault, for_good=for_good)
 
     def repair(self) -> None:
-        """Let nothing fail any more."""
+        """Stop injecting faults."""
         self._disk.repair()
 
-    async def initialize(self, *, without: str | None = None) -> Told | None:
-        """Declare the chores; return the error, if any."""
+    async def initialize(self, *, without: str | None = None) -> ErrorText | None:
+        """Declare the tasks; return the error, if any."""
         tasks = registrations(self.clock, self._trace, KillPoint(None, 0))
         try:
             await self.scheduler.initialize([task for task in tasks if task.name != without])
         except Exception as error:
-            return _told(error)
+            return _error_text(error)
         self._trace.write("ready")
         return None
 
-    async def stop(self, *, settled: bool) -> Told | None:
+    async def stop(self, *, settled: bool) -> ErrorText | None:
         """Stop; return the error, if any. `settled`: everything owed must have been run by now."""
         self._trace.write("stopping", settled=settled)
         stopping = asyncio.ensure_future(self.scheduler.stop())
@@ -84,7 +84,7 @@ class Trial:
         assert stopping.done(), "stop returns"
         error = stopping.exception()
         self._trace.write("stopped", is_clean=error is None)
-        return None if error is None else _told(error)
+        return None if error is None else _error_text(error)
 
     def end_life(self) -> LedgerContents:
         """Note what is left of the file; what follows is another life, of the same scheduler."""
@@ -170,7 +170,7 @@ UNDERTAKINGS: dict[str, Undertaking] = {
 }
 
 
-def _told(error: BaseException) -> Told:
+def _error_text(error: BaseException) -> ErrorText:
     return {"name": type(error).__name__, "text": str(error), "is_ours": str(isinstance(error, KronError))}
 
 

@@ -25,7 +25,7 @@ class FastClock:
         return self._start + SECOND * (time.monotonic() - self._origin) * SPEED
 
     def monotonic(self) -> float:
-        """Return seconds by a clock that nobody sets."""
+        """Return seconds of a clock that is never set."""
         return time.monotonic() * SPEED
 
     async def wait_until(self, deadline: Instant | None, wake: WakeUp) -> None:

@@ -1,4 +1,4 @@
-"""Nursery: a process that has loaded everything and forks a child for each order, so that hundreds of lives are cheap.
+"""ForkServer: a process that has imported everything and forks a child for each order, so that a life is cheap.
 
 The forks happen in a process without threads; pytest's own has some.
 """

@@ -1,4 +1,4 @@
-"""judge(lives, contract) -> what was wrong: the promises, checked against traces and files by an oracle of its own.
+"""Judge traces and ledgers of killed schedulers against the promises, with an independent oracle.
 
 The oracle keeps four facts of each task (last start, retry, cut off, running) and finds due minutes by trying them.
 """
@@ -13,10 +13,10 @@ from kron.instant import Instant, format_instant, parse_instant
 from kron.rules.contract import Contract, InterruptedRun, OrphanMeaning
 from kron.rules.task_record import TaskRecord
 from tests.crash.ledger_contents import LedgerContents
-from tests.crash.life import CHORES, Chore
+from tests.crash.life import RECORDING_TASKS, RecordingTask
 from tests.crash.trace import TraceLine
 
-_CHORES = {chore.name: chore for chore in CHORES}
+_RECORDING_TASKS = {task.name: task for task in RECORDING_TASKS}
 _MINUTE = timedelta(minutes=1)
 
 
@@ -29,8 +29,8 @@ class Life(NamedTuple):
     is_prompt: bool
 
 
-class Written(NamedTuple):
-    """What one append tells the ledger to forget and to remember."""
+class AppendedBatch(NamedTuple):
+    """The names that one append removes, and the records that it writes."""
 
     forgotten: Sequence[str]
     records: Sequence[TaskRecord]
@@ -40,7 +40,7 @@ class Written(NamedTuple):
 class Oracle:
     """What one task owes."""
 
-    chore: Chore
+    task: RecordingTask
     first: Instant
     last_start: Instant | None = None
     retry: Instant | None = None
@@ -59,7 +59,7 @@ class Oracle:
 
     def owes_due(self, now: Instant) -> bool:
         """Whether an occurrence has come that no start has served."""
-        due = self.chore.latest_due(now)
+        due = self.task.latest_due(now)
         return due >= self.first.replace(second=0, microsecond=0) and (self.last_start is None or due > self.last_start)
 
     def owes(self, now: Instant) -> bool:
@@ -70,8 +70,8 @@ class Oracle:
         """Return the first instant from base on at which a run is owed."""
         if self.owes(base):
             return base
-        due = self.chore.latest_due(base)
-        while due <= base or self.chore.latest_due(due) != due:
+        due = self.task.latest_due(base)
+        while due <= base or self.task.latest_due(due) != due:
             due += _MINUTE
         return due if self.retry is None else min(due, self.retry)
 
@@ -87,12 +87,12 @@ def judge(lives: Sequence[Life], contract: Contract) -> list[str]:
 
 
 def _repeated_successes(file: LedgerContents) -> Iterator[str]:
-    for chore in CHORES:
-        runs = [run for run in file.runs if run[0] == chore.name and run[4] == "success"]
+    for task in RECORDING_TASKS:
+        runs = [run for run in file.runs if run[0] == task.name and run[4] == "success"]
         starts = [parse_instant(start) for _, _, start, _, _ in runs]
         for one, two in pairwise(starts):
-            if chore.latest_due(two) <= one:
-                yield f"{chore.name} succeeded at {format_instant(one)} and once more at {format_instant(two)}"
+            if task.latest_due(two) <= one:
+                yield f"{task.name} succeeded at {format_instant(one)} and once more at {format_instant(two)}"
 
 
 class _Verdict:
@@ -103,8 +103,8 @@ class _Verdict:
         self._records = dict(life.before.records)
         self._ready: Instant | None = None
         self._stopping: Instant | None = None
-        self._doubtful: list[Written] = []  # appended, and nobody knows yet whether the file has it
-        self._told: set[str] = set()
+        self._doubtful: list[AppendedBatch] = []  # appended; unknown whether the file has it
+        self._reported: set[str] = set()
         self._owed_again = self._cut_off()
         self._handlers = {
             "appending": self._see_appending,
@@ -125,14 +125,16 @@ class _Verdict:
             if handle := self._handlers.get(line["what"]):
                 yield from handle(line)
         for batch in self._doubtful:
-            # Either it was the last that happened, and nobody was told; or the disk said no, and has it all the same.
+            # Either the process died before it reported the append, or the disk reported a failure but kept it.
             if self._life.after.records != self._records and self._life.after.records == self._after(batch):
                 yield from self._write(batch)
         if self._life.after.records != self._records:
             yield f"the file holds {self._life.after.records}, not what was appended: {self._records}"
 
     def _see_appending(self, line: TraceLine) -> Iterator[str]:
-        self._doubtful.append(Written(line["forgotten"], [TaskRecord.from_row(tuple(row)) for row in line["records"]]))
+        self._doubtful.append(
+            AppendedBatch(line["forgotten"], [TaskRecord.from_row(tuple(row)) for row in line["records"]])
+        )
         yield from ()
 
     def _see_appended(self, _: TraceLine) -> Iterator[str]:
@@ -141,12 +143,12 @@ class _Verdict:
 
     def _see_ready(self, line: TraceLine) -> Iterator[str]:
         self._ready = parse_instant(line["at"])
-        if self._contract.orphan_means is OrphanMeaning.INTERRUPTED and self._told != self._owed_again:
-            yield f"cut off were {sorted(self._owed_again)}, told of were {sorted(self._told)}"
+        if self._contract.orphan_means is OrphanMeaning.INTERRUPTED and self._reported != self._owed_again:
+            yield f"cut off were {sorted(self._owed_again)}, reported were {sorted(self._reported)}"
 
     def _see_event(self, line: TraceLine) -> Iterator[str]:
         if line["name"] == "TaskOrphaned":
-            self._told.add(line["fields"]["taskName"])
+            self._reported.add(line["fields"]["taskName"])
         elif line["name"] == "TaskRetryStarted":
             yield from self._count(line["fields"])
 
@@ -176,19 +178,19 @@ class _Verdict:
 
     # --- records ------------------------------------------------------------------------------------------------------
 
-    def _after(self, batch: Written) -> dict[str, TaskRecord]:
+    def _after(self, batch: AppendedBatch) -> dict[str, TaskRecord]:
         """Return the records as they are after a batch."""
         records = self._records | {record.name: record for record in batch.records}
         return {name: record for name, record in records.items() if name not in batch.forgotten}
 
-    def _write(self, batch: Written) -> Iterator[str]:
+    def _write(self, batch: AppendedBatch) -> Iterator[str]:
         for name in batch.forgotten:
             del self._records[name], self._oracles[name]
         for record in batch.records:
             before = self._records.get(record.name)
             self._records[record.name] = record
             if before is None:
-                self._oracles[record.name] = Oracle(_CHORES[record.name], record.first_seen)
+                self._oracles[record.name] = Oracle(_RECORDING_TASKS[record.name], record.first_seen)
             elif self._ready is None:
                 yield from self._declare(before, record)
             elif record.running_since is not None:
@@ -241,7 +243,7 @@ class _Verdict:
             oracle.idle_since, oracle.retry, oracle.count = after.last_success, None, 0
         else:
             oracle.idle_since = after.last_failure
-            oracle.retry = None if after.last_failure is None else after.last_failure + oracle.chore.delay
+            oracle.retry = None if after.last_failure is None else after.last_failure + oracle.task.delay
             expected = ended._replace(last_failure=after.last_failure, retry_until=oracle.retry)
         if after != expected or oracle.idle_since is None:
             yield f"{name}: the end was recorded as {after}, not as {expected}"
@@ -262,7 +264,7 @@ class _Verdict:
     def _count(self, fields: TraceLine) -> Iterator[str]:
         record = self._records[fields["taskName"]]
         if fields["retryCount"] != record.retry_count or not record.retry_count:
-            yield f"{record.name}: retry {fields['retryCount']} was told of, {record.retry_count} is recorded"
+            yield f"{record.name}: retry {fields['retryCount']} was emitted, {record.retry_count} is recorded"
 
     def _left_undone(self, now: Instant) -> Iterator[str]:
         for name, oracle in self._oracles.items():

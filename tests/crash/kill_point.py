@@ -1,4 +1,4 @@
-"""Fate: the point at which a process is to die, and the ledger that leads there."""
+"""KillPoint: the point at which a process kills itself, and the ledger that reaches it."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ class Point(Enum):
 
     APPEND_BEGINS = "before a commit"
     APPEND_COMMITTED = "between a commit and the starts that follow it"
-    EVENT_TOLD = "after an event"
+    EVENT_EMITTED = "after an event"
     CALLBACK_BEGINS = "as a callback begins"
     CALLBACK_ENDS = "between a callback's last effect and its record"
     DISK_STEP = "at a write, sync or deletion below SQLite"
@@ -41,10 +41,10 @@ class KillPoint:
 class KillingLedger:
     """Another ledger, whose appends are traced and may be the last thing that happens."""
 
-    def __init__(self, ledger: TaskLedger, trace: Trace, fate: KillPoint) -> None:
+    def __init__(self, ledger: TaskLedger, trace: Trace, kill_point: KillPoint) -> None:
         self._ledger = ledger
         self._trace = trace
-        self._fate = fate
+        self._kill_point = kill_point
 
     async def open(self) -> None:
         """Take possession."""
@@ -58,13 +58,13 @@ class KillingLedger:
         """Remember the batch; the trace says what is tried, and that it is done."""
         records = [record.to_row() for record in (*batch.records, *batch.begun)]
         self._trace.write("appending", forgotten=list(batch.forgotten), records=records, runs=len(batch.runs))
-        self._fate.reach(Point.APPEND_BEGINS)
+        self._kill_point.reach(Point.APPEND_BEGINS)
         try:
             refused = await self._ledger.append(batch)
         except LedgerError as error:
             self._trace.write("refused", error=str(error))
             raise
-        self._fate.reach(Point.APPEND_COMMITTED)
+        self._kill_point.reach(Point.APPEND_COMMITTED)
         self._trace.write("appended")
         return refused
 

@@ -1,4 +1,4 @@
-"""remains(ledger) -> what a ledger's file holds, read from a copy, so that looking changes nothing."""
+"""Read a ledger's file from a copy, so that reading changes nothing."""
 
 import shutil
 import sqlite3
@@ -32,7 +32,7 @@ def ledger_contents(ledger: Path) -> LedgerContents:
             if source.exists():
                 shutil.copy(source, folder)
         with closing(sqlite3.connect(Path(folder) / ledger.name)) as connection:
-            connection.execute("PRAGMA synchronous=OFF")  # nobody needs the copy after a power cut
+            connection.execute("PRAGMA synchronous=OFF")  # the copy need not survive a power cut
             (verdict,) = connection.execute("PRAGMA quick_check").fetchone()
             rows = connection.execute(f"SELECT {', '.join(FIELDS)} FROM task").fetchall()
             runs = tuple(connection.execute(_RUN).fetchall())

@@ -1,4 +1,4 @@
-"""LibcDisk: a layer below Python and SQLite alike, between the process and the C library. It needs a C compiler.
+"""LibcDisk: fault injection between the process and the C library. It needs a C compiler.
 
 `build` makes the layer, a process is started with it by `LD_PRELOAD`, and tells it what is to fail.
 """
@@ -44,7 +44,7 @@ class LibcDisk:
         self._arm(self._folder, step, 2**60 if for_good else step, _ERRNO[fault])
 
     def repair(self) -> None:
-        """Let nothing fail any more."""
+        """Stop injecting faults."""
         self._repair()
 
     @property

@@ -1,4 +1,4 @@
-"""live(order): one life of a scheduler in a process of its own, from its birth to a clean stop or to SIGKILL.
+"""Run one life of a scheduler in a process, from its start to a clean stop or to SIGKILL.
 
 The callbacks are real and so is the ledger's file; the trace tells what happened until the last moment.
 """
@@ -40,7 +40,7 @@ class Order:
     count: int = 0
 
 
-class Chore(NamedTuple):
+class RecordingTask(NamedTuple):
     """A task of these tests: due in every minute that is a multiple of `every`."""
 
     name: str
@@ -62,36 +62,41 @@ class Chore(NamedTuple):
         return at
 
 
-CHORES = (
-    Chore("steady", 1),
-    Chore("flaky", 4, delay=25 * SECOND, fails_for=60 * SECOND),  # three retries, the last succeeds
-    Chore("broken", 3, delay=100 * SECOND, fails_for=180 * SECOND),  # its second retry is pre-empted
-    Chore("lengthy", 2, takes=150 * SECOND),  # due again while it runs
-    Chore("lasting", 3, delay=10 * SECOND, takes=30 * SECOND, fails_for=60 * SECOND),
+RECORDING_TASKS = (
+    RecordingTask("steady", 1),
+    RecordingTask("flaky", 4, delay=25 * SECOND, fails_for=60 * SECOND),  # three retries, the last succeeds
+    RecordingTask("broken", 3, delay=100 * SECOND, fails_for=180 * SECOND),  # its second retry is pre-empted
+    RecordingTask("lengthy", 2, takes=150 * SECOND),  # due again while it runs
+    RecordingTask("lasting", 3, delay=10 * SECOND, takes=30 * SECOND, fails_for=60 * SECOND),
 )
 
 
-class ChoreError(Exception):
+class RecordingTaskError(Exception):
     """What a callback raises here when it fails."""
 
 
-def registrations(clock: VirtualClock | FastClock, trace: Trace, fate: KillPoint) -> list[Registration]:
-    """Return the chores with callbacks that leave traces."""
-    return [Registration(chore.name, chore.cron, _callback(chore, clock, trace, fate), chore.delay) for chore in CHORES]
+def registrations(clock: VirtualClock | FastClock, trace: Trace, kill_point: KillPoint) -> list[Registration]:
+    """Return the tasks with callbacks that write the trace."""
+    return [
+        Registration(recorded.name, recorded.cron, _callback(recorded, clock, trace, kill_point), recorded.delay)
+        for recorded in RECORDING_TASKS
+    ]
 
 
-def _callback(chore: Chore, clock: VirtualClock | FastClock, trace: Trace, fate: KillPoint) -> Callback:
+def _callback(
+    recorded: RecordingTask, clock: VirtualClock | FastClock, trace: Trace, kill_point: KillPoint
+) -> Callback:
     async def run() -> None:
-        trace.write("begun", task=chore.name)
-        fate.reach(Point.CALLBACK_BEGINS)
-        if chore.takes:
-            await clock.sleep(chore.takes)
+        trace.write("begun", task=recorded.name)
+        kill_point.reach(Point.CALLBACK_BEGINS)
+        if recorded.takes:
+            await clock.sleep(recorded.takes)
         now = clock.now()
-        fails = now - chore.latest_due(now) < chore.fails_for
-        trace.write("done", task=chore.name, fails=fails)
-        fate.reach(Point.CALLBACK_ENDS)
+        fails = now - recorded.latest_due(now) < recorded.fails_for
+        trace.write("done", task=recorded.name, fails=fails)
+        kill_point.reach(Point.CALLBACK_ENDS)
         if fails:
-            raise ChoreError(chore.name)
+            raise RecordingTaskError(recorded.name)
 
     return run
 
@@ -106,20 +111,20 @@ def live(order: Order) -> None:
     asyncio.run(_live(order, KillPoint(point, order.count)))
 
 
-async def _live(order: Order, fate: KillPoint) -> None:
+async def _live(order: Order, kill_point: KillPoint) -> None:
     start = parse_instant(order.start)
     clock = VirtualClock(start) if order.origin is None else FastClock(start, order.origin)
     trace = Trace(to_file(order.trace), clock.now)
 
-    def tell(event: Event) -> None:
+    def record_event(event: Event) -> None:
         trace.write("event", name=event.name, fields=dict(event.fields))
         if event.name.startswith("Task"):
-            fate.reach(Point.EVENT_TOLD)
+            kill_point.reach(Point.EVENT_EMITTED)
 
-    ledger = KillingLedger(SqliteTaskLedger(order.ledger), trace, fate)
-    scheduler = Scheduler(ledger=ledger, contract=order.contract, clock=clock, sink=tell, timezone="UTC")
+    ledger = KillingLedger(SqliteTaskLedger(order.ledger), trace, kill_point)
+    scheduler = Scheduler(ledger=ledger, contract=order.contract, clock=clock, sink=record_event, timezone="UTC")
     trace.write("born")
-    await scheduler.initialize(registrations(clock, trace, fate))
+    await scheduler.initialize(registrations(clock, trace, kill_point))
     trace.write("ready")
     if isinstance(clock, VirtualClock):
         await clock.advance_to(parse_instant(order.until))

@@ -1,4 +1,4 @@
-"""Story: lives of schedulers on one ledger, one after the other, and what became of the file in between."""
+"""SchedulerLives: consecutive schedulers on one ledger, and the state of the file between them."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -12,15 +12,15 @@ from tests.crash.ledger_contents import LedgerContents, ledger_contents
 from tests.crash.life import Order
 from tests.crash.trace import read
 
-BEGINNING = parse_instant("2026-03-02T10:00:30Z")  # inside a minute in which every chore is due
+BEGINNING = parse_instant("2026-03-02T10:00:30Z")  # inside a minute in which every task is due
 
 
 class SchedulerLives:
-    """Tells of lives as they are lived; `now` is the wall clock's time at the end of the last."""
+    """Yields lives as they end; `now` is the wall clock's time at the end of the last."""
 
-    def __init__(self, nursery: ForkServer, folder: Path, contract: Contract) -> None:
+    def __init__(self, fork_server: ForkServer, folder: Path, contract: Contract) -> None:
         (folder / "disk").mkdir(parents=True)
-        self._nursery, self._folder, self._contract = nursery, folder, contract
+        self._fork_server, self._folder, self._contract = fork_server, folder, contract
         self.lives: list[Life] = []
         self.now = BEGINNING
 
@@ -51,7 +51,7 @@ class SchedulerLives:
             point=None if point is None else point.value,
             count=count,
         )
-        survived = self._nursery.live(order, seconds=seconds)
+        survived = self._fork_server.live(order, seconds=seconds)
         lines = read(trace)
         if lines:
             self.now = parse_instant(lines[-1]["at"])

@@ -1,4 +1,4 @@
-"""A process that holds a ledger, and a child of its own if it is told to fork.
+"""A process that holds a ledger, and forks a child on request.
 
     python -m tests.crash.lock_holder LEDGER [exit|stay|close|open]
 
@@ -38,7 +38,7 @@ async def hold(path: str, fork: str | None) -> None:
 
 
 def be_child(path: str, what: str) -> None:
-    """Do what the forked child is told to."""
+    """Carry out the commands of the forked child."""
     if what == "open":
         print(asyncio.run(refusal(path)), flush=True)
     if what == "close":

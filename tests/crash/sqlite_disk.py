@@ -1,4 +1,4 @@
-"""SqliteDisk: a layer below SQLite whose n-th step fails, or kills the process. For processes made for it.
+"""SqliteDisk: fault injection below SQLite: the n-th step fails, or kills the process. For dedicated processes.
 
 It is a copy of SQLite's own file system layer (a VFS), registered as the default in the very library that Python uses.
 A step is a call that changes the disk: opening for writing, writing, syncing, truncating, deleting, growing the index
@@ -77,7 +77,7 @@ _STEPS: dict[str, tuple[str, Any]] = {
 
 
 def library() -> str | None:
-    """Return the path of the SQLite library that this Python uses, None if it cannot be told."""
+    """Return the path of the SQLite library that this Python uses, or None if it cannot be found."""
     assert sqlite3.sqlite_version, "it is loaded"
     try:
         lines = Path("/proc/self/maps").read_text().splitlines()
@@ -113,7 +113,7 @@ class SqliteDisk:
         self._first, self._last = step, 2**60 if for_good else step
 
     def repair(self) -> None:
-        """Let nothing fail any more."""
+        """Stop injecting faults."""
         self._first = self._last = 0
 
     @property

@@ -1,4 +1,4 @@
-"""What lies at a ledger's path and is none, or one no more: refused, named, and left as it was found."""
+"""A file at a ledger's path that is no ledger, or a damaged one, is refused, named and left unchanged."""
 
 import os
 import sqlite3
@@ -81,7 +81,9 @@ FOREIGN_OR_DAMAGED: dict[str, tuple[Damage, str]] = {
 
 
 @pytest.mark.parametrize(("damage", "reason"), FOREIGN_OR_DAMAGED.values(), ids=FOREIGN_OR_DAMAGED.keys())
-def test_what_is_no_sound_ledger_is_refused_and_left_untouched(ledger: Path, damage: Damage, reason: str) -> None:
+def test_a_file_that_is_no_sound_ledger_is_refused_and_left_untouched(
+    ledger: Path, damage: Damage, reason: str
+) -> None:
     damage(ledger)
     before = fingerprint(ledger)
 
@@ -93,7 +95,7 @@ def test_what_is_no_sound_ledger_is_refused_and_left_untouched(ledger: Path, dam
     assert fingerprint(ledger) == before
 
 
-def test_a_ledger_with_a_damaged_page_is_refused_wherever_the_page_lies(ledger: Path) -> None:
+def test_a_ledger_with_a_damaged_page_is_refused_wherever_the_page_is(ledger: Path) -> None:
     make_ledger(ledger)
     sound = ledger.read_bytes()
     for offset in range(_PAGE, len(sound), _PAGE):

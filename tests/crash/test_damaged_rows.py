@@ -1,4 +1,4 @@
-"""Rows of a sound file that no Kron has written: each is refused by the error that tells what is wrong with it."""
+"""Rows that no version of Kron has written are each refused by an error that names the defect."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A file system without space, with errors or read-only at step 1, 2, 3, … until a run passes untouched.
+"""A file system that is full, failing or read-only at step 1, 2, 3, … until a run passes without a fault.
 
 The failures are real: they happen below SQLite, in its own layer for files, and below Python too where there is a C
 compiler, between the process and its C library.
@@ -89,7 +89,7 @@ def test_a_start_on_a_failing_disk_is_refused_and_leaves_what_was_there(
     assert len(refusals) >= 10
     for trial in refusals:
         assert names_the_ledger(trial["refused"], quick_folder), (where(trial), trial["refused"])
-        # A disk that fails to sync may have kept what it was told all the same: then all of it, and never a half.
+        # A disk that fails to sync may still have kept the write: then all of it, never a half.
         allowed = {"before", "after"} if trial["failed"][0] == "sync ledger-wal" else {"before"}
         assert trial["found"] in allowed, where(trial)
     for trial in trials:

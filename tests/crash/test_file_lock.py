@@ -1,4 +1,4 @@
-"""One ledger, one scheduler: in a process, between processes, across a fork, and after a death."""
+"""One scheduler per ledger: in a process, between processes, across a fork, and after a kill."""
 
 import asyncio
 import os
@@ -58,15 +58,13 @@ def ledger(tmp_path: Path) -> Path:
 # --- one process ------------------------------------------------------------------------------------------------------
 
 
-def test_a_second_scheduler_of_the_same_process_is_refused(ledger: Path) -> None:
-    async def two() -> str:
-        first = Scheduler(ledger=ledger, timezone="UTC")
-        await first.initialize([])
-        error = await refusal(str(ledger))
-        await first.stop()
-        return error
+async def test_a_second_scheduler_of_the_same_process_is_refused(ledger: Path) -> None:
+    first = Scheduler(ledger=ledger, timezone="UTC")
+    await first.initialize([])
+    error = await refusal(str(ledger))
+    await first.stop()
 
-    error = asyncio.run(two())
+    error = error
 
     assert error.startswith("LedgerInUseError: ")
     assert str(ledger) in error
@@ -89,7 +87,7 @@ def test_a_ledger_that_was_stopped_is_free(ledger: Path) -> None:
 # --- two processes ----------------------------------------------------------------------------------------------------
 
 
-def test_a_second_process_is_refused_and_told_who_has_it(ledger: Path) -> None:
+def test_a_second_process_is_refused_with_the_holder_of_the_lock(ledger: Path) -> None:
     with holding(ledger) as holder:
         error = opening(ledger)
 
@@ -141,7 +139,7 @@ def test_a_forked_child_is_refused_while_its_parent_has_the_ledger(ledger: Path)
 
 
 @pytest.mark.parametrize("fork", ["exit", "close", "open"])
-def test_what_a_forked_child_does_leaves_the_ledger_to_its_parent(ledger: Path, fork: str) -> None:
+def test_a_forked_child_leaves_the_ledger_to_its_parent(ledger: Path, fork: str) -> None:
     with holding(ledger, fork) as holder:
         error = opening(ledger)
         if fork == "close":
@@ -154,16 +152,14 @@ def test_what_a_forked_child_does_leaves_the_ledger_to_its_parent(ledger: Path, 
 # --- others who touch the files ---------------------------------------------------------------------------------------
 
 
-def test_a_callback_that_copies_the_folder_does_not_give_the_ledger_away(ledger: Path, tmp_path: Path) -> None:
-    async def copied() -> subprocess.CompletedProcess[str]:
-        scheduler = Scheduler(ledger=ledger, timezone="UTC")
-        await scheduler.initialize([])
-        shutil.copytree(tmp_path, tmp_path / "backup")
-        program = (
-            f"import asyncio; from tests.crash.lock_holder import refusal; print(asyncio.run(refusal({str(ledger)!r})))"
-        )
-        other = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=True)
-        await scheduler.stop()
-        return other
+async def test_a_callback_that_copies_the_folder_does_not_give_the_ledger_away(ledger: Path, tmp_path: Path) -> None:
+    scheduler = Scheduler(ledger=ledger, timezone="UTC")
+    await scheduler.initialize([])
+    shutil.copytree(tmp_path, tmp_path / "backup")
+    program = (
+        f"import asyncio; from tests.crash.lock_holder import refusal; print(asyncio.run(refusal({str(ledger)!r})))"
+    )
+    other = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=True)
+    await scheduler.stop()
 
-    assert asyncio.run(copied()).stdout.startswith("LedgerInUseError: ")
+    assert other.stdout.startswith("LedgerInUseError: ")

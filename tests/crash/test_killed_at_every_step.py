@@ -1,4 +1,4 @@
-"""SIGKILL at the first, second, third … time that a point is reached, until a life passes untouched; then restarts.
+"""SIGKILL when a point is reached for the first, second, third … time, until a life passes; then restarts.
 
 Real processes, real callbacks and a real file on virtual time, so that each death falls where it is meant to.
 """
@@ -19,7 +19,7 @@ from tests.crash.sqlite_disk import library
 _PAUSES = [timedelta(seconds=seconds) for seconds in (0, 7, 95)]
 _SHORT, _LONG = timedelta(seconds=125), timedelta(minutes=4)
 
-_LONG_SWEEPS = (Point.DISK_STEP, Point.EVENT_TOLD)
+_LONG_SWEEPS = (Point.DISK_STEP, Point.EVENT_EMITTED)
 
 points = pytest.mark.parametrize(
     "point",
@@ -31,12 +31,12 @@ points = pytest.mark.parametrize(
 )
 
 
-def sweep(nursery: ForkServer, folder: Path, contract: Contract, point: Point, lasting: timedelta) -> int:
+def sweep(fork_server: ForkServer, folder: Path, contract: Contract, point: Point, lasting: timedelta) -> int:
     """Die at every count of a point, restart, die again at another count, restart for good; return how many died."""
     if point is Point.DISK_STEP and library() is None:
         pytest.skip("SQLite's library is not a file of its own here: deaths inside a commit were NOT tried")
     for number in count(1):
-        story = SchedulerLives(nursery, folder / str(number), contract)
+        story = SchedulerLives(fork_server, folder / str(number), contract)
         pause = _PAUSES[number % len(_PAUSES)]
 
         survived = story.live(lasting=lasting, point=point, count=number)
@@ -52,20 +52,20 @@ def sweep(nursery: ForkServer, folder: Path, contract: Contract, point: Point, l
 
 @points
 def test_a_scheduler_killed_at_any_point_owes_what_it_owed(
-    nursery: ForkServer, quick_folder: Path, point: Point
+    fork_server: ForkServer, quick_folder: Path, point: Point
 ) -> None:
     lasting = _SHORT / 3 if point is Point.DISK_STEP else _SHORT  # each commit is a dozen steps of the disk
 
-    deaths = sweep(nursery, quick_folder, DECLARATIVE, point, lasting)
+    deaths = sweep(fork_server, quick_folder, DECLARATIVE, point, lasting)
 
     assert deaths >= 10
 
 
 @pytest.mark.parametrize("contract", [POLLING, POLLING_DRAFT], ids=lambda contract: contract.name)
 def test_under_another_contract_a_recorded_start_that_was_cut_off_is_treated_as_it_says(
-    nursery: ForkServer, quick_folder: Path, contract: Contract
+    fork_server: ForkServer, quick_folder: Path, contract: Contract
 ) -> None:
-    deaths = sweep(nursery, quick_folder, contract, Point.APPEND_COMMITTED, _SHORT)
+    deaths = sweep(fork_server, quick_folder, contract, Point.APPEND_COMMITTED, _SHORT)
 
     assert deaths >= 10
 
@@ -74,11 +74,11 @@ def test_under_another_contract_a_recorded_start_that_was_cut_off_is_treated_as_
 @points
 @pytest.mark.parametrize("contract", [DECLARATIVE, POLLING, POLLING_DRAFT], ids=lambda contract: contract.name)
 def test_a_longer_life_cut_at_any_point_keeps_every_contract(
-    nursery: ForkServer, quick_folder: Path, contract: Contract, point: Point
+    fork_server: ForkServer, quick_folder: Path, contract: Contract, point: Point
 ) -> None:
     lasting = _LONG / 3 if point is Point.DISK_STEP else _LONG
 
-    deaths = sweep(nursery, quick_folder, contract, point, lasting)
+    deaths = sweep(fork_server, quick_folder, contract, point, lasting)
 
     assert deaths >= 15
 
@@ -91,7 +91,7 @@ def test_a_scheduler_killed_at_any_call_that_changes_a_file_owes_what_it_owed(
     preload = build(tmp_path)
     if preload is None:
         pytest.skip("there is no C compiler here: deaths between two calls of the system were NOT tried")
-    with ForkServer(preload) as nursery:
-        deaths = sweep(nursery, quick_folder, DECLARATIVE, Point.FILE_STEP, _SHORT)
+    with ForkServer(preload) as fork_server:
+        deaths = sweep(fork_server, quick_folder, DECLARATIVE, Point.FILE_STEP, _SHORT)
 
     assert deaths >= 60

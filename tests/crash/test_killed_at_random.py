@@ -1,4 +1,4 @@
-"""SIGKILL from outside, at instants that nobody chose, hundreds of times, on a clock that really runs."""
+"""SIGKILL from outside at random instants, hundreds of times, on a real clock."""
 
 import time
 from datetime import timedelta
@@ -16,10 +16,10 @@ _LONGEST = 0.3  # seconds of a life that is killed: three minutes of schedules
 _HOUR = timedelta(hours=1)
 
 
-def tell(nursery: ForkServer, folder: Path, seed: int) -> SchedulerLives:
+def run_lives(fork_server: ForkServer, folder: Path, seed: int) -> SchedulerLives:
     """Tell a story of one to three violent deaths and a quiet end."""
     chance = Random(seed)
-    story = SchedulerLives(nursery, folder / str(seed), _CONTRACTS[seed % len(_CONTRACTS)])
+    story = SchedulerLives(fork_server, folder / str(seed), _CONTRACTS[seed % len(_CONTRACTS)])
     start, origin = BEGINNING, time.monotonic()
     for _ in range(chance.randint(1, 3)):
         story.live(lasting=_HOUR, clock=(start, origin), seconds=chance.uniform(0, _LONGEST))
@@ -30,16 +30,16 @@ def tell(nursery: ForkServer, folder: Path, seed: int) -> SchedulerLives:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_scheduler_killed_at_any_instant_owes_what_it_owed(
-    nursery: ForkServer, quick_folder: Path, seed: int
+    fork_server: ForkServer, quick_folder: Path, seed: int
 ) -> None:
-    assert tell(nursery, quick_folder, seed).complaints() == []
+    assert run_lives(fork_server, quick_folder, seed).complaints() == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(low, low + 20) for low in range(100, 340, 20)], ids=str)
 def test_a_scheduler_killed_hundreds_of_times_owes_what_it_owed(
-    nursery: ForkServer, quick_folder: Path, seeds: range
+    fork_server: ForkServer, quick_folder: Path, seeds: range
 ) -> None:
-    complaints = {seed: tell(nursery, quick_folder, seed).complaints() for seed in seeds}
+    complaints = {seed: run_lives(fork_server, quick_folder, seed).complaints() for seed in seeds}
 
     assert not any(complaints.values()), complaints

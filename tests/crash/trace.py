@@ -1,4 +1,4 @@
-"""Trace: what really happened in a process, line by line, in a file that survives its death."""
+"""Trace: what happened in a process, line by line, in a file that survives its death."""
 
 import json
 import os

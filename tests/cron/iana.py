@@ -1,4 +1,4 @@
-"""zone(name) -> ZoneInfo: the standard library's reading of the tzdata package, and when its clocks change.
+"""Read zones from the tzdata package with the standard library, and list their clock changes.
 
 Nothing here uses Kron's own reading, so that each can be the other's judge.
 """

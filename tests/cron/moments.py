@@ -1,4 +1,4 @@
-"""at("2026-03-29 00:30:00Z") -> datetime: moments as a reader of these tests writes them, in UTC."""
+"""Parse instants as these tests write them, in UTC."""
 
 from datetime import UTC, datetime, timedelta
 

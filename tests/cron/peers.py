@@ -1,4 +1,4 @@
-"""answers(peer, question): what Kron and another library answer to an OccurrenceQuery, under the same policies."""
+"""Ask Kron and other libraries the same OccurrenceQuery, under the same policies."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

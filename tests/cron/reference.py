@@ -1,4 +1,4 @@
-"""read(text) -> ReferenceSchedule: the minutes a valid cron text names, with plain sets, sharing nothing with Kron.
+"""ReferenceSchedule: the minutes of a valid cron text, with plain sets and without code of Kron.
 
 It is the yardstick of these tests: short enough to be checked by eye against the language, never fast, and it does not
 validate. Only texts that Kron accepts are given to it.

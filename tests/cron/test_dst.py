@@ -1,4 +1,4 @@
-"""What the four policies mean where clocks change, by hand: the zone's facts first, then the moments one by one."""
+"""The four policies at clock changes, by hand: the zone's facts first, then the instants."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""What a refused text is told: stable names, exact messages, details for machines, a caret for people."""
+"""The errors of refused texts: stable names, exact messages, details for machines, a caret for people."""
 
 import pytest
 from hypothesis import given, strategies as st
@@ -70,7 +70,7 @@ def test_a_field_that_was_refused_once_is_refused_again() -> None:
 @pytest.mark.parametrize(
     "value", [None, 5, ["0", "3", "*", "*", "*"], b"0 3 * * *"], ids=["None", "int", "list", "bytes"]
 )
-def test_what_is_not_a_text_is_refused_by_its_type(value: object) -> None:
+def test_a_value_that_is_not_a_string_is_refused_by_its_type(value: object) -> None:
     error = refusal(value)  # type: ignore[arg-type]  # what an untyped caller may pass
 
     assert error.reason == f"must be a text, found {type(value).__name__}"
@@ -164,7 +164,7 @@ def test_details_cannot_be_changed_afterwards() -> None:
         (EXTENDED, "  @reboot", "  ^"),
     ],
 )
-def test_the_caret_stands_under_the_character_that_is_wrong(dialect: Dialect, text: str, caret: str) -> None:
+def test_the_caret_is_under_the_wrong_character(dialect: Dialect, text: str, caret: str) -> None:
     assert refusal(text, dialect).pointer.split("\n")[1] == caret
 
 

@@ -81,7 +81,7 @@ def test_a_text_is_refused_exactly_if_no_day_of_four_hundred_years_is_named(text
 
 @settings(max_examples=200)
 @given(expressions(extended=True))
-def test_whatever_is_accepted_matches_on_some_day(text: str) -> None:
+def test_every_accepted_expression_matches_on_some_day(text: str) -> None:
     some_day = next(iter(read(text).days_of_a_cycle()), None)
 
     assert never_matches(text) == (some_day is None)

@@ -1,4 +1,4 @@
-"""The nine validation rules of the strict language, and texts that are not of it for no rule's sake."""
+"""The nine validation rules of the strict language, and texts that are invalid for other reasons."""
 
 import pytest
 
@@ -169,7 +169,7 @@ def test_rule_9_only_ascii_decimal_digits_make_a_number(template: str, number: s
     "field",
     ["*,5", "5,*", "**", "*5", "5*", "*-5", "1-*", "1,", ",1", "1,,2", ",", "1-", "-", "1--2", "1-2-3", "!", "$(date)"],
 )
-def test_what_the_grammar_does_not_produce_is_refused(field: str) -> None:
+def test_a_text_outside_the_grammar_is_refused(field: str) -> None:
     assert refusal(f"{field} * * * *").field == "minute"
 
 

@@ -1,4 +1,4 @@
-"""next, previous and between: which side, which ends, which inputs; and the laws that tie them together."""
+"""Tests of next, previous and between: direction, bounds, inputs, and the laws that connect them."""
 
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import islice, pairwise
@@ -110,7 +110,7 @@ def test_between_leaves_out_its_start_and_includes_its_end() -> None:
 
 
 @pytest.mark.parametrize("end", [THREE, THREE - DAY, THREE + DAY - TICK], ids=["empty", "reversed", "too short"])
-def test_between_yields_nothing_where_nothing_lies(end: datetime) -> None:
+def test_between_yields_nothing_where_nothing_matches(end: datetime) -> None:
     assert list(Schedule("0 3 * * *").between(THREE, end)) == []
 
 
@@ -151,7 +151,7 @@ def test_an_aware_datetime_of_any_zone_is_the_moment_it_names(tz: tzinfo, name: 
 
 
 @pytest.mark.parametrize("name", ["UTC", "Asia/Tokyo"])
-def test_what_comes_out_is_in_utc_whatever_the_zone(name: str) -> None:
+def test_occurrences_are_in_utc_in_every_zone(name: str) -> None:
     schedule, paris = Schedule("0 3 * * *", name), THREE.astimezone(zone("Europe/Paris"))
 
     assert {schedule.next(paris).tzinfo, schedule.previous(paris).tzinfo} == {UTC}
@@ -160,7 +160,7 @@ def test_what_comes_out_is_in_utc_whatever_the_zone(name: str) -> None:
 
 @pytest.mark.parametrize("value", [wall("2026-03-02"), None, 0, "2026-03-02T00:00:00Z", THREE.date()], ids=repr)
 @pytest.mark.parametrize("name", ["UTC", "Europe/Paris"])
-def test_what_names_no_moment_is_refused(value: datetime, name: str) -> None:
+def test_a_start_that_is_no_instant_is_refused(value: datetime, name: str) -> None:
     schedule = Schedule("0 3 * * *", name)
 
     with pytest.raises(NaiveDatetimeError):
@@ -187,7 +187,7 @@ def test_an_unknown_zone_is_refused() -> None:
 
 @settings(max_examples=200)
 @given(schedules, moments)
-def test_the_next_occurrence_is_its_own_previous_and_nothing_lies_between(schedule: Schedule, moment: datetime) -> None:
+def test_the_next_occurrence_is_its_own_previous_and_none_is_between(schedule: Schedule, moment: datetime) -> None:
     found = schedule.next(moment)
 
     assert found > moment

@@ -105,9 +105,7 @@ hours_of_the_edges = st.timedeltas(timedelta(), timedelta(hours=30)) | st.timede
 @settings(max_examples=50)
 @given(st.sampled_from(distinct_names()), hours_of_the_edges, st.sampled_from(["* * * * *", "0 0 29 2 *", "5 5 5 5 *"]))
 @example("America/New_York", timedelta(), "* * * * *")
-def test_near_the_edges_an_answer_lies_on_its_side_or_is_an_error_of_kron(
-    name: str, inwards: timedelta, text: str
-) -> None:
+def test_near_the_edges_an_answer_is_on_its_side_or_an_error_of_kron(name: str, inwards: timedelta, text: str) -> None:
     schedule = Schedule(text, name, gap="shift", repeated="first")
     for moment in (FIRST_MOMENT + inwards, LAST_MOMENT - inwards):
         later, earlier = answer(schedule.next, moment), answer(schedule.previous, moment)

@@ -1,4 +1,4 @@
-"""Compiled zone files: what is read from a sound one, and that a damaged one is a ValueError and nothing else."""
+"""Compiled zone files: a sound one is read, and a damaged one raises ValueError."""
 
 from random import Random
 
@@ -79,7 +79,7 @@ def with_footer(footer: str) -> bytes:
     [b"", b"TZif", b"TZif2", PARIS[: HEADER_SIZE - 1], b"GIF89a" + PARIS, PARIS[1:], bytes(1000), b"\xff" * 1000],
     ids=["nothing", "magic", "magic and version", "half a header", "a picture", "shifted", "zeros", "ones"],
 )
-def test_what_is_no_compiled_file_is_refused(damaged: bytes) -> None:
+def test_a_file_that_is_not_compiled_is_refused(damaged: bytes) -> None:
     with pytest.raises(ValueError):
         read_tzif(damaged)
 

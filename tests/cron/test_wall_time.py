@@ -1,4 +1,4 @@
-"""resolve(zone, wall): a wall time occurs once, never or twice; every edge zone shows all it can."""
+"""Tests of resolve: a wall time occurs once, never or twice; every edge zone shows all cases."""
 
 from collections import defaultdict
 from datetime import datetime, timedelta

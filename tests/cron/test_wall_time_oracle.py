@@ -1,4 +1,4 @@
-"""Schedules in zones against a brute force that reads the clock minute by minute, for all four policies."""
+"""Schedules in zones against brute force, minute by minute, for all four policies."""
 
 from bisect import bisect_right
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""read_moment: a moment as people write it."""
+"""Tests of read_moment: instants as people write them."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def test_a_moment_is_an_instant_or_a_wall_time_of_the_zone(text: str, instant: s
 
 
 @pytest.mark.parametrize("text", ["25:00", "2026-02-30 12:00", "tomorrow", ""])
-def test_what_is_neither_is_refused_with_all_forms_that_would_be_right(text: str) -> None:
+def test_a_text_of_no_known_form_is_refused_with_all_forms(text: str) -> None:
     with pytest.raises(InvalidInstantError) as caught:
         read_moment(text, BERLIN, NOW)
 

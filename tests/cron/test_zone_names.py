@@ -1,4 +1,4 @@
-"""Names of zones: what an unknown one is told, and what no name may do."""
+"""Zone names: the error of an unknown name, and names that are not allowed."""
 
 import pytest
 import tzdata
@@ -85,7 +85,7 @@ def test_a_name_that_is_far_too_long_is_refused_by_its_length(name: str) -> None
 
 
 @pytest.mark.parametrize("name", [None, 5, b"UTC", 1.5, True, ["Europe/Paris"], {"zone": "UTC"}], ids=repr)
-def test_what_is_not_a_text_is_an_unknown_name(name: object) -> None:
+def test_a_name_that_is_not_a_string_is_unknown(name: object) -> None:
     refusal(name)
 
 

@@ -1,4 +1,4 @@
-"""Zones are shared by all threads of a process, and grow while they are read."""
+"""Zones are shared by all threads of a process, and can grow while they are read."""
 
 import sys
 from collections.abc import Iterator

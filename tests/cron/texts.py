@@ -1,4 +1,4 @@
-"""Cron texts for hypothesis: every form that a dialect knows, and the blanks between them."""
+"""Cron texts for hypothesis: every form of a dialect, and the blanks between fields."""
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy

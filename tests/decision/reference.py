@@ -1,4 +1,4 @@
-"""decide(definition, identity, nominal) -> dict: the whole calculation once more, naive and without a line of Kron.
+"""A reference implementation of decide, naive and without code of Kron.
 
 Every step is written down as its definition reads: one hash, one generator with its state, one attempt after the
 other, one clause after the other. The distributions are evaluated with sixty digits, the normal one by the standard

@@ -1,4 +1,4 @@
-"""Shape(name, params, width, nominal): the five distributions once more, for the reference; sixty digits, no Kron."""
+"""A reference implementation of the five distributions, with sixty digits and without code of Kron."""
 
 import re
 from collections.abc import Mapping

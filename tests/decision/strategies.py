@@ -1,4 +1,4 @@
-"""What hypothesis draws from: definitions as people may write them, identities, salts and nominal times."""
+"""Hypothesis strategies: definitions as people write them, identities, salts and nominal times."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""The limits of what people write: each is in the table of the documentation."""
+"""The limits of definitions are those in the table of the documentation."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""decide(timing, nominal): the whole calculation, in worked cases, against the reference, and its invariants."""
+"""Tests of decide: worked cases, comparison with the reference, and invariants."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -198,7 +198,7 @@ def test_kron_and_the_reference_make_the_same_decision(
 
 
 @given(definitions(), identities, nominals)
-def test_the_chosen_second_lies_in_the_window_or_there_is_a_reason(
+def test_the_chosen_second_is_in_the_window_or_there_is_a_reason(
     definition: dict[str, object], identity: str, nominal: datetime
 ) -> None:
     decision = decide(Timing.from_dict(definition, identity=identity), nominal)

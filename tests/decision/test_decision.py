@@ -1,4 +1,4 @@
-"""Decisions as JSON: written whole, read back equal, and refused with the field's name when they are not right."""
+"""Decisions as JSON: complete, equal when read back, and refused with the field's name when invalid."""
 
 import json
 from contextlib import suppress
@@ -168,7 +168,7 @@ def test_the_message_names_the_field_and_says_what_is_wrong() -> None:
 
 @settings(max_examples=200)
 @given(st.sampled_from(FIELDS), anything)
-def test_whatever_a_field_holds_no_other_error_escapes(field: str, value: object) -> None:
+def test_no_value_of_a_field_raises_another_error(field: str, value: object) -> None:
     with suppress(InvalidDecisionError):
         assert Decision.from_json(json.dumps(record(**{field: value}))).to_dict().keys() == set(FIELDS)
 
@@ -185,7 +185,7 @@ def test_however_the_text_is_cut_and_glued_no_other_error_escapes(data: st.DataO
 
 @settings(max_examples=200)
 @given(st.dictionaries(st.sampled_from(["name", "params", "only", "avoid", "mu", "sigma"]), anything), st.booleans())
-def test_whatever_a_table_holds_no_other_error_escapes(table: Record, is_distribution: bool) -> None:  # noqa: FBT001
+def test_no_table_raises_another_error(table: Record, is_distribution: bool) -> None:  # noqa: FBT001
     field = "distribution" if is_distribution else "constraints_applied"
 
     with suppress(InvalidDecisionError):

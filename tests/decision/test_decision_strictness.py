@@ -1,4 +1,4 @@
-"""Decisions as JSON: what a record must not say, because no decision of Kron's could have said it."""
+"""Decisions as JSON: records that Kron cannot have written are refused."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Decisions depend on nothing but their inputs: not on the process, its hash seed, its zone or its locale."""
+"""Decisions depend only on their inputs: not on the process, its hash seed, its zone or its locale."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Distributions: whatever is wrong with a name or a parameter is said with the field's name."""
+"""Distributions: an error in a name or a parameter names the field."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""A decision is what the draws say, one by one, also where days and minutes are examined instead of drawing."""
+"""A decision equals the result of drawing one by one, even where days and minutes are examined instead."""
 
 import random
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Reports: the allowed share of a window, the chance of a candidate and the risk of a period, against brute force."""
+"""Feasibility reports: the allowed share of a window, the chance of a candidate and the risk of a period."""
 
 from datetime import UTC, datetime, timedelta
 

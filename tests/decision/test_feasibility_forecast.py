@@ -1,4 +1,4 @@
-"""Outlook: what groups of days say is what going through all periods says."""
+"""The forecast of infeasible periods by groups of days equals the one period by period."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -31,7 +31,7 @@ def by_definition(timing: Timing) -> tuple[float, float]:
     st.lists(clauses, min_size=1, max_size=2),
     st.sampled_from(["only", "avoid"]),
 )
-def test_what_is_expected_is_the_mean_over_a_year_of_periods(
+def test_the_expected_number_is_the_mean_over_a_year_of_periods(
     schedule: str, mode: str, duration: str, constraint: list[str], side: str
 ) -> None:
     definition = {"schedule": schedule, "window": f"{mode},{duration}", side: constraint}

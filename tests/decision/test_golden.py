@@ -1,4 +1,4 @@
-"""The recorded decisions: what was once chosen is chosen for ever, by Kron and by the reference alike."""
+"""The recorded decisions are computed again, by Kron and by the reference."""
 
 import json
 from collections.abc import Callable

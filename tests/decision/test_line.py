@@ -1,4 +1,4 @@
-"""Schedule lines: an expression and its modifiers, in any order, and the place of every mistake."""
+"""Schedule lines: an expression and its modifiers in any order, and the position of every mistake."""
 
 from contextlib import suppress
 from itertools import permutations
@@ -98,7 +98,7 @@ def test_a_modifier_that_is_nearly_right_is_answered_with_the_right_one(name: st
 
 
 @pytest.mark.parametrize("name", MODIFIERS)
-def test_a_repeated_modifier_is_refused_where_it_stands_again(name: str) -> None:
+def test_a_repeated_modifier_is_refused_at_its_second_position(name: str) -> None:
     words = {"tz": "UTC", "win": "after,1s", "dist": "uniform", "seed": "stable", "dst": "gap=skip"}
     part = f"@{name}({words.get(name, 'hours=9')})"
 
@@ -141,7 +141,7 @@ def test_a_line_that_ends_in_another_kind_of_blank_is_refused(rest: str) -> None
 @pytest.mark.parametrize(
     "line", ["", "   ", "@win(after,2h)", "0 0 * *", "0 0 * * * *", "0 0 * * * foo @win(after,2h)"]
 )
-def test_what_is_wrong_with_the_expression_is_the_expressions_own_error(line: str) -> None:
+def test_an_error_in_the_expression_is_the_expressions_own_error(line: str) -> None:
     with pytest.raises(InvalidCronExpressionError):
         timing(line)
 
@@ -197,14 +197,14 @@ def test_any_text_is_a_timing_or_an_error_of_krons_own(text: str) -> None:
         *("@only(dow=FRI-MON)", "@avoid(date=today)", "@dst(gaps=skip)", "@dst()"),
     ],
 )
-def test_what_is_wrong_inside_a_modifier_points_at_the_modifier(modifier: str) -> None:
+def test_an_error_inside_a_modifier_points_at_the_modifier(modifier: str) -> None:
     assert refusal(f"{FIELDS} @policy(deadline=1s) {modifier}").position == len(f"{FIELDS} @policy(deadline=1s) ")
 
 
 @pytest.mark.parametrize(
     "modifier", ["@seed(dialy)", "@seed(stable,salt=a,salt=b)", "@seed(stable,pepper=x)", "@dst(gap=jump)"]
 )
-def test_what_is_wrong_with_a_seed_or_a_clock_change_points_at_the_modifier(modifier: str) -> None:
+def test_an_error_in_a_seed_or_a_clock_change_points_at_the_modifier(modifier: str) -> None:
     assert refusal(f"{FIELDS} @tz(UTC) {modifier}").position == len(f"{FIELDS} @tz(UTC) ")
 
 

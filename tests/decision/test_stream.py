@@ -1,4 +1,4 @@
-"""The stream: SplitMix64 from the first eight bytes of a hash, one number in [0, 1) per attempt."""
+"""The random stream: SplitMix64 from the first eight bytes of a hash, one number in [0, 1) per attempt."""
 
 from itertools import islice
 
@@ -51,7 +51,7 @@ def test_the_reference_draws_the_same_numbers(hash_: str) -> None:
 
 
 @given(hashes, st.integers(1, 64))
-def test_every_number_lies_in_the_half_open_unit_interval(hash_: str, n: int) -> None:
+def test_every_number_is_in_the_half_open_unit_interval(hash_: str, n: int) -> None:
     assert 0.0 <= uniform(hash_, n) < 1.0
 
 

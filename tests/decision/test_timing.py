@@ -1,4 +1,4 @@
-"""Timings: the texts people write name one and the same thing, and every timing prints as texts that read back."""
+"""Timings: equivalent texts parse to equal timings, and every timing prints as text that parses back."""
 
 import tomllib
 from datetime import timedelta

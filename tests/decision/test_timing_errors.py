@@ -1,4 +1,4 @@
-"""Timings: what is unknown, said twice or of the wrong type in a structured definition is one error that names it."""
+"""Timings: an unknown, repeated or wrongly typed key of a structured definition is one error that names it."""
 
 import pytest
 from hypothesis import given, strategies as st
@@ -192,7 +192,7 @@ def test_an_identity_must_be_a_text(identity: object) -> None:
     assert caught.value.field == "identity"
 
 
-def test_what_posix_does_not_know_is_refused_in_that_dialect() -> None:
+def test_an_extension_is_refused_in_the_posix_dialect() -> None:
     with pytest.raises(InvalidCronExpressionError):
         Timing.parse("@daily @win(after,2h)", identity="test/job", dialect="posix")
 
@@ -203,7 +203,7 @@ def test_what_posix_does_not_know_is_refused_in_that_dialect() -> None:
     ),
     anything,
 )
-def test_whatever_a_key_holds_no_other_error_than_krons_own_escapes(key: str, value: object) -> None:
+def test_no_value_of_a_key_raises_an_error_that_is_not_krons(key: str, value: object) -> None:
     try:
         timing = Timing.from_dict({"schedule": "@daily", key: value}, identity="test/job")
     except KronError:

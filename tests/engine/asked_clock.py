@@ -1,4 +1,4 @@
-"""AskedClock: a virtual clock that notes which waits for the ledger were to be watched."""
+"""AskedClock: a virtual clock that records which waits for the ledger were watched."""
 
 from contextlib import AbstractContextManager
 from datetime import datetime

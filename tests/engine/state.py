@@ -1,4 +1,4 @@
-"""snapshot(…): all that is reachable from a planner and its runs, as a value that can be compared."""
+"""Take a snapshot of a planner and its runs, as a value that can be compared."""
 
 import asyncio
 import itertools
@@ -17,7 +17,7 @@ from kron.engine.emitter import Emitter
 
 _PLAIN = (bool, int, float, bytes, date, timedelta, Enum, re.Pattern, type, type(None))
 _RUN_ID = re.compile(r"life\d+-\d+")
-# The world around the state, what a loop waits for, and the numbers of run ids, which are never used twice.
+# The environment of the state, what a loop waits for, and the numbers of run ids, which are never used twice.
 _LEAVES: tuple[type, ...] = (VirtualClock, Emitter, WakeUp, asyncio.Future, itertools.count)
 
 

@@ -1,4 +1,4 @@
-"""ActiveRuns: what runs, what has ended and is not recorded yet, and how many more may start."""
+"""Tests of ActiveRuns: active runs, unrecorded ends, and free slots."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -39,7 +39,7 @@ class HeldRunner:
         self.is_detached = True
 
 
-class Bench:
+class ActiveRunsHarness:
     """Active runs on a virtual clock."""
 
     def __init__(self, *, max_active: int = 0) -> None:
@@ -55,7 +55,7 @@ def a_run(name: str = "a", timeout: timedelta | None = None) -> Run:
 
 
 def test_a_run_is_running_from_its_start_to_its_end() -> None:
-    bench, run = Bench(), a_run()
+    bench, run = ActiveRunsHarness(), a_run()
 
     bench.active.start([run])
     was_running = dict(bench.active.running)
@@ -65,7 +65,7 @@ def test_a_run_is_running_from_its_start_to_its_end() -> None:
 
 
 def test_an_end_has_its_instant_and_its_duration_and_wakes_the_loop() -> None:
-    bench, run = Bench(), a_run()
+    bench, run = ActiveRunsHarness(), a_run()
     bench.active.start([run])
     bench.pass_by(3 * SECOND)
 
@@ -77,7 +77,7 @@ def test_an_end_has_its_instant_and_its_duration_and_wakes_the_loop() -> None:
 
 
 def test_news_is_taken_once_and_comes_again_before_what_follows_if_it_could_not_be_recorded() -> None:
-    bench, first, second = Bench(), a_run("first"), a_run("second")
+    bench, first, second = ActiveRunsHarness(), a_run("first"), a_run("second")
     handle = RunHandle("first", 7, 70)
     bench.active.start([first, second])
     bench.active.on_started(first, handle)
@@ -94,7 +94,7 @@ def test_news_is_taken_once_and_comes_again_before_what_follows_if_it_could_not_
 
 
 def test_an_end_is_news_once() -> None:
-    bench, run = Bench(), a_run()
+    bench, run = ActiveRunsHarness(), a_run()
     bench.active.start([run])
 
     for _ in range(2):
@@ -104,17 +104,17 @@ def test_an_end_is_news_once() -> None:
 
 
 def test_so_many_runs_as_there_are_slots_may_start() -> None:
-    bench = Bench(max_active=2)
+    bench = ActiveRunsHarness(max_active=2)
     bench.active.start([a_run("first")])
     one_left = bench.active.free_slots()
     bench.active.start([a_run("second"), a_run("third")])  # of an earlier limit
 
     assert (one_left, bench.active.free_slots()) == (1, 0)
-    assert Bench().active.free_slots() > 1_000_000
+    assert ActiveRunsHarness().active.free_slots() > 1_000_000
 
 
 def test_a_run_whose_time_is_over_is_asked_to_end_and_the_first_reason_counts() -> None:
-    bench, run, other = Bench(), a_run(timeout=HOUR), a_run("other", timeout=2 * HOUR)
+    bench, run, other = ActiveRunsHarness(), a_run(timeout=HOUR), a_run("other", timeout=2 * HOUR)
     bench.active.start([run, other])
     assert bench.active.next_timeout(NOON) == NOON + HOUR
     bench.pass_by(HOUR)
@@ -129,7 +129,7 @@ def test_a_run_whose_time_is_over_is_asked_to_end_and_the_first_reason_counts() 
 
 
 def test_a_run_that_has_ended_is_not_asked_to_end() -> None:
-    bench, run = Bench(), a_run(timeout=HOUR)
+    bench, run = ActiveRunsHarness(), a_run(timeout=HOUR)
     bench.active.start([run])
     bench.active.on_ended(run, SUCCESS)
     bench.pass_by(2 * HOUR)
@@ -143,7 +143,7 @@ def test_a_run_that_has_ended_is_not_asked_to_end() -> None:
 
 
 def test_the_time_of_a_run_of_an_earlier_life_counts_from_its_start() -> None:
-    bench, run = Bench(), a_run(timeout=HOUR)
+    bench, run = ActiveRunsHarness(), a_run(timeout=HOUR)
     bench.pass_by(HOUR / 2)
 
     bench.active.adopt([run], NOON + HOUR / 2)
@@ -153,7 +153,7 @@ def test_the_time_of_a_run_of_an_earlier_life_counts_from_its_start() -> None:
 
 
 def test_a_run_of_an_earlier_life_that_ends_before_it_is_taken_up_has_ended() -> None:
-    bench, run = Bench(), a_run()
+    bench, run = ActiveRunsHarness(), a_run()
     bench.active.on_ended(run, RunResult())
 
     bench.active.adopt([run], NOON)
@@ -161,7 +161,7 @@ def test_a_run_of_an_earlier_life_that_ends_before_it_is_taken_up_has_ended() ->
     assert (bench.active.running, bench.active.take_news().ended) == ({}, [run])
 
 
-def test_what_nobody_saw_of_an_end_is_not_covered_by_the_reason_for_it() -> None:
+def test_an_unobserved_end_is_not_covered_by_the_reason_for_it() -> None:
     run = a_run()
     run.stop_reason, run.result = ResultCode.STOPPED, RunResult()
 

@@ -1,4 +1,4 @@
-"""Agenda: who is to be looked at next, against a plain model of it."""
+"""Tests of Agenda: the entry that is due next, against a plain model."""
 
 from datetime import timedelta
 
@@ -74,7 +74,7 @@ def test_entries_of_one_instant_are_taken_in_the_order_in_which_they_were_put() 
     assert names(made.pop_due(NOON, ALL)) == ["one", "two", "three"]
 
 
-def test_what_is_not_taken_at_once_is_taken_next() -> None:
+def test_entries_that_are_not_taken_at_once_are_taken_next() -> None:
     made, _ = agenda(one=NOON, two=NOON, three=NOON + MINUTE, four=NOON + MINUTE)
 
     taken = [names(made.pop_due(NOON + MINUTE, 1)) for _ in range(5)]
@@ -152,8 +152,8 @@ def test_an_entry_that_was_taken_may_be_put_at_the_same_instant_again() -> None:
 # --- what is not due is not looked at ---------------------------------------------------------------------------------
 
 
-class Untouchable(TaskEntry):
-    """An entry that must not be looked at any more once it is in its place."""
+class UnreadableEntry(TaskEntry):
+    """An entry that must not be read after it is in its place."""
 
     armed = False
 
@@ -165,21 +165,21 @@ class Untouchable(TaskEntry):
 def test_entries_that_are_not_due_are_never_looked_at() -> None:
     made, _ = agenda(report=NOON)
     for minutes in range(1, 100):
-        made.schedule(Untouchable(work, HOURLY, entry().record), NOON + minutes * MINUTE)
+        made.schedule(UnreadableEntry(work, HOURLY, entry().record), NOON + minutes * MINUTE)
 
-    Untouchable.armed = True
+    UnreadableEntry.armed = True
     try:
         assert made.next_instant() == NOON
         assert names(made.pop_due(NOON, ALL)) == ["report"]
         assert made.next_instant() == NOON + MINUTE
     finally:
-        Untouchable.armed = False
+        UnreadableEntry.armed = False
 
 
 # --- a clock that is set back -----------------------------------------------------------------------------------------
 
 
-def test_what_had_come_before_the_clock_was_set_back_is_not_lost() -> None:
+def test_entries_due_before_the_clock_was_set_back_are_not_lost() -> None:
     made, _ = agenda(one=NOON, two=NOON)
     made.pop_due(NOON, 1)
 
@@ -214,7 +214,7 @@ takes = st.tuples(st.just("take"), st.integers(0, 3), st.integers(0, 3))  # minu
 
 
 @given(st.lists(puts | takes, max_size=40))
-def test_it_gives_what_a_sorted_list_would(actions: list[tuple[str, str | int, int | None]]) -> None:
+def test_the_agenda_gives_the_same_as_a_sorted_list(actions: list[tuple[str, str | int, int | None]]) -> None:
     made, entries, model, now = Agenda[TaskEntry](), {name: entry(name) for name in "abcde"}, dict[str, Instant](), NOON
     for kind, which, number in actions:
         if kind == "put":
@@ -236,7 +236,7 @@ def test_it_gives_what_a_sorted_list_would(actions: list[tuple[str, str | int, i
 
 
 @given(st.lists(puts, max_size=20))
-def test_the_next_instant_is_never_later_than_anybody(actions: list[tuple[str, str, int | None]]) -> None:
+def test_the_next_instant_is_never_later_than_any_entry(actions: list[tuple[str, str, int | None]]) -> None:
     made, entries = Agenda[TaskEntry](), {name: entry(name) for name in "abcde"}
     for _, name, number in actions:
         made.schedule(entries[name], None if number is None else NOON + number * MINUTE)

@@ -1,4 +1,4 @@
-"""Delay: how late a loop wakes up, and until when it stood still if it had to catch up first."""
+"""Tests of Delay: how late a loop wakes up, and the end of a freeze when it catches up first."""
 
 from datetime import timedelta
 

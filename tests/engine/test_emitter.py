@@ -1,4 +1,4 @@
-"""Emitter: hands events to a sink, and lets nothing of the sink through to a run."""
+"""Tests of Emitter: it hands events to a sink, and no exception of the sink reaches a run."""
 
 from asyncio import CancelledError
 from collections.abc import Callable
@@ -16,49 +16,49 @@ STOPPED = make_event("SchedulerStopped")
 SKIPPED = make_event("TaskSkipped", taskName="report", reason="unchanged")
 
 
-class Broken:
+class BrokenSink:
     """A sink that takes note of what it is given, and raises."""
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
-        self.told: list[str] = []
+        self.names: list[str] = []
 
-    def __call__(self, told: Event) -> None:
-        self.told.append(told.name)
+    def __call__(self, event: Event) -> None:
+        self.names.append(event.name)
         raise self.error
 
 
-class Picky:
+class FilteringSink:
     """A sink that wants some levels only."""
 
     def __init__(self, *levels: str) -> None:
         self.levels = levels
-        self.told: list[str] = []
+        self.names: list[str] = []
 
     def wants(self, level: str) -> bool:
         return level in self.levels
 
-    def __call__(self, told: Event) -> None:
-        self.told.append(told.name)
+    def __call__(self, event: Event) -> None:
+        self.names.append(event.name)
 
 
 # --- handing over -----------------------------------------------------------------------------------------------------
 
 
 def test_events_are_handed_over_in_their_order() -> None:
-    told: list[Event] = []
+    events: list[Event] = []
 
-    Emitter(told.append).emit(iter([STOPPED, SKIPPED, STOPPED]))
+    Emitter(events.append).emit(iter([STOPPED, SKIPPED, STOPPED]))
 
-    assert told == [STOPPED, SKIPPED, STOPPED]
+    assert events == [STOPPED, SKIPPED, STOPPED]
 
 
 def test_an_event_is_made_and_handed_over() -> None:
-    told: list[Event] = []
+    events: list[Event] = []
 
-    Emitter(told.append).tell("TaskSkipped", taskName="report", reason="unchanged")
+    Emitter(events.append).tell("TaskSkipped", taskName="report", reason="unchanged")
 
-    assert [(each.name, dict(each.fields)) for each in told] == [(SKIPPED.name, dict(SKIPPED.fields))]
+    assert [(each.name, dict(each.fields)) for each in events] == [(SKIPPED.name, dict(SKIPPED.fields))]
 
 
 # --- what is wanted ---------------------------------------------------------------------------------------------------
@@ -70,29 +70,29 @@ def test_a_sink_that_does_not_say_wants_everything(level: str) -> None:
 
 
 def test_a_sink_is_asked_what_it_wants() -> None:
-    emitter = Emitter(Picky(WARNING))
+    emitter = Emitter(FilteringSink(WARNING))
 
     assert [emitter.wants(level) for level in (DEBUG, INFO, WARNING)] == [False, False, True]
 
 
-def test_an_event_that_nobody_wants_is_not_made() -> None:
-    sink = Picky(INFO)
+def test_an_unwanted_event_is_not_created() -> None:
+    sink = FilteringSink(INFO)
 
     Emitter(sink).tell("TaskSkipped", nonsense="would be a bug if it were made")
 
-    assert sink.told == []
+    assert sink.names == []
 
 
-def test_an_event_of_a_level_that_is_wanted_is_told() -> None:
-    sink = Picky(INFO)
+def test_an_event_of_a_wanted_level_is_handed_over() -> None:
+    sink = FilteringSink(INFO)
 
     Emitter(sink).tell("SchedulerStopped")
 
-    assert sink.told == ["SchedulerStopped"]
+    assert sink.names == ["SchedulerStopped"]
 
 
 def test_a_sink_may_change_its_mind() -> None:
-    sink = Picky()
+    sink = FilteringSink()
     emitter = Emitter(sink)
 
     sink.levels = (INFO,)
@@ -104,7 +104,7 @@ def test_a_sink_may_change_its_mind() -> None:
 
 
 def test_a_sink_that_raises_is_reported_once_to_logging(caplog: pytest.LogCaptureFixture) -> None:
-    emitter = Emitter(Broken(ValueError("full")))
+    emitter = Emitter(BrokenSink(ValueError("full")))
 
     emitter.emit([STOPPED, STOPPED])
     emitter.tell("SchedulerStopped")
@@ -114,22 +114,22 @@ def test_a_sink_that_raises_is_reported_once_to_logging(caplog: pytest.LogCaptur
     assert isinstance(caplog.records[0].exc_info[1], ValueError)
 
 
-def test_a_sink_that_raises_is_given_the_other_events_all_the_same() -> None:
-    sink = Broken(ValueError("full"))
+def test_a_sink_that_raises_gets_the_other_events() -> None:
+    sink = BrokenSink(ValueError("full"))
 
     Emitter(sink).emit([STOPPED, SKIPPED])
 
-    assert sink.told == ["SchedulerStopped", "TaskSkipped"]
+    assert sink.names == ["SchedulerStopped", "TaskSkipped"]
 
 
 def test_each_sink_has_its_own_report(caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(2):
-        Emitter(Broken(ValueError("full"))).emit([STOPPED])
+        Emitter(BrokenSink(ValueError("full"))).emit([STOPPED])
 
     assert len(caplog.records) == 2
 
 
-class Undecided(Picky):
+class FailingFilterSink(FilteringSink):
     """A sink that fails when it is asked."""
 
     def wants(self, level: str) -> bool:
@@ -137,15 +137,15 @@ class Undecided(Picky):
 
 
 def test_a_sink_that_fails_when_asked_wants_nothing_and_is_reported_once(caplog: pytest.LogCaptureFixture) -> None:
-    emitter = Emitter(Undecided())
+    emitter = Emitter(FailingFilterSink())
 
     assert [emitter.wants(level) for level in (DEBUG, INFO, WARNING)] == [False, False, False]
     assert len(caplog.records) == 1
 
 
 @pytest.mark.parametrize("error", [CancelledError(), GeneratorExit()], ids=repr)
-def test_a_sink_that_raises_what_is_no_exception_disturbs_nobody_either(error: BaseException) -> None:
-    Emitter(Broken(error)).emit([STOPPED])
+def test_a_sink_that_raises_a_base_exception_affects_no_run_either(error: BaseException) -> None:
+    Emitter(BrokenSink(error)).emit([STOPPED])
 
 
 def test_an_event_that_cannot_be_made_is_a_bug_and_not_the_fault_of_the_sink(caplog: pytest.LogCaptureFixture) -> None:
@@ -207,7 +207,7 @@ def test_an_observer_that_raises_keeps_nothing_from_the_others_and_is_reported_o
     assert [each.name for each in caplog.records] == ["kron"]
 
 
-def test_what_an_observer_raises_goes_to_whom_it_concerns() -> None:
+def test_an_exception_of_an_observer_goes_to_its_handler() -> None:
     failed: list[BaseException] = []
     error = ValueError("a bug")
 

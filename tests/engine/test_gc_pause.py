@@ -1,21 +1,21 @@
-"""collector_paused: off inside, and afterwards as it was."""
+"""The garbage collector is paused inside, and restored afterwards."""
 
 import gc
 
 import pytest
 
 from kron.engine.gc_pause import gc_paused
-from tests.hosts.scheduler_harness import MINUTE, SchedulerHarness, run
+from tests.hosts.scheduler_harness import MINUTE, SchedulerHarness
 
 
-def test_it_is_off_inside_and_on_again_afterwards() -> None:
+def test_the_collector_is_off_inside_and_on_again_afterwards() -> None:
     with gc_paused():
         inside = gc.isenabled()
 
     assert (inside, gc.isenabled()) == (False, True)
 
 
-def test_it_is_on_again_after_an_error() -> None:
+def test_the_collector_is_on_again_after_an_error() -> None:
     with pytest.raises(ValueError, match="inside"), gc_paused():
         raise ValueError("inside")
 
@@ -33,20 +33,17 @@ def test_one_that_was_off_stays_off() -> None:
         gc.enable()
 
 
-def test_it_is_on_while_a_callback_runs() -> None:
+async def test_the_collector_is_on_while_a_callback_runs() -> None:
     seen: list[bool] = []
 
     async def look() -> None:
         seen.append(gc.isenabled())
 
-    async def body() -> None:
-        world = SchedulerHarness()
-        scheduler = world.scheduler()
-        await scheduler.initialize([world.task(then=look)])
+    harness = SchedulerHarness()
+    scheduler = harness.scheduler()
+    await scheduler.initialize([harness.task(then=look)])
 
-        await world.clock.advance(MINUTE)
+    await harness.clock.advance(MINUTE)
 
-        assert seen == [True]
-        await scheduler.stop()
-
-    run(body())
+    assert seen == [True]
+    await scheduler.stop()

@@ -1,4 +1,4 @@
-"""Mistakes: the first is raised, the others stand beside it."""
+"""Tests of diagnostics: the first error is raised and carries the others."""
 
 import pickle
 
@@ -49,7 +49,7 @@ def test_those_beside_a_gathered_one_come_along_in_order() -> None:
     ]
 
 
-def test_what_is_no_error_of_kron_goes_through() -> None:
+def test_an_exception_that_is_not_krons_passes_through() -> None:
     with pytest.raises(ZeroDivisionError), ErrorCollector():
         raise ZeroDivisionError
 

@@ -1,4 +1,4 @@
-"""Text of others, safe to print: no character is left that a terminal obeys, and all others stay."""
+"""Tests of safe text: terminal control characters are removed, and all others stay."""
 
 import json
 import unicodedata

@@ -1,4 +1,4 @@
-"""What the fault tests share: kronds that are gone afterwards, with all their children, and small disks."""
+"""Fixtures of the fault tests: krond processes that are removed with all their children, and small disks."""
 
 import os
 import signal

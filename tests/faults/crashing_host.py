@@ -1,4 +1,4 @@
-"""Mortal: a host of jobs on virtual time that dies at one append to its ledger, comes back, and is judged."""
+"""A host of jobs on virtual time that dies at one append to its ledger, restarts and is judged."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -21,9 +21,9 @@ from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue
 from kron.theory.trace_format import TraceHeader
 from kron.trace.job_recorder import JobRecorder
-from tests.engine.jobs.world import MINUTE, NOON, SECOND, RestartableHost, Runner, work
+from tests.engine.jobs.restartable_host import MINUTE, NOON, SECOND, RestartableHost, Runner, work
 from tests.faults.judge import judge
-from tests.faults.recording_jobs import Chore, Word
+from tests.faults.recording_jobs import RecordingJob, Word
 
 LASTS = {"slow": 100 * SECOND, "long": 200 * SECOND, "many": 150 * SECOND, "fails": 5 * SECOND}  # others: no time
 WORKS = (
@@ -37,9 +37,9 @@ HELD, GONE = work("* * * * * @win(after,59s)", "held"), work("*/2 * * * *", "gon
 EDITED = work("* * * * * @win(after,2m) @seed(stable,salt=x)", "edited")
 BEFORE = (*WORKS, HELD, GONE, work("* * * * *", "edited"))
 AFTER = (*WORKS, HELD, EDITED, work("* * * * *", "new"))
-CHORES = (
-    Chore("slow"), Chore("fails"), Chore("held"), Chore("wide", minutes=4),
-    Chore("long", policy="concurrency = 'replace'"), Chore("many", policy="concurrency = 'allow'"),
+RECORDING_JOBS = (
+    RecordingJob("slow"), RecordingJob("fails"), RecordingJob("held"), RecordingJob("wide", minutes=4),
+    RecordingJob("long", policy="concurrency = 'replace'"), RecordingJob("many", policy="concurrency = 'allow'"),
 )  # fmt: skip
 _OF_A_FAILING_DISK = ("LedgerAppendFailed", "LedgerRecovered")
 
@@ -52,7 +52,7 @@ class When(Enum):
 
 
 class CrashingLedger:
-    """A ledger that is a file; nobody comes back from the append at which its host dies."""
+    """A ledger in a file; the append at which its host dies does not return."""
 
     def __init__(self, path: Path, death: int, when: When) -> None:
         self._inner, self._left, self._when = SqliteJobLedger(path), death, when
@@ -126,41 +126,41 @@ class SurvivingRunner(Runner):
 
 
 class HostLives:
-    """One life after the other, of the same jobs and the same file."""
+    """Consecutive hosts of the same jobs on the same file."""
 
     def __init__(self, folder: Path, death: int = 0, when: When = When.BEFORE, pause: timedelta = timedelta()) -> None:
         """`death`: the number of the append, 0 for none; `pause`: until it is back."""
         self._path, self._pause = folder / "ledger.db", pause
         self._ledger = CrashingLedger(self._path, death, when)
-        self._world = RestartableHost(NOON - MINUTE, self._ledger)
-        self._machine = self._world.runner = SurvivingRunner(self._world.clock)
+        self._host = RestartableHost(NOON - MINUTE, self._ledger)
+        self._machine = self._host.runner = SurvivingRunner(self._host.clock)
         self._works: Sequence[JobSpec] = BEFORE
         self._checkers: list[Checker] = []
         self.has_died = False
         self.disturb: Callable[[], object] = lambda: None  # for a minute of it
         self.mend: Callable[[], object] = lambda: None
 
-    async def tell(self) -> list[str]:
-        """Tell it to its end, and return what is wrong."""
-        world, advance = self._world, self._world.clock.advance
+    async def run(self) -> list[str]:
+        """Run all lives, and return what is wrong."""
+        host, advance = self._host, self._host.clock.advance
         await self._live_again(timedelta())
         await self._do(lambda: advance(150 * SECOND))
-        await self._do(lambda: world.suspend("held"))
+        await self._do(lambda: host.suspend("held"))
         self.disturb()
         await self._do(lambda: advance(60 * SECOND))
         self.mend()
-        await self._do(lambda: world.trigger("many"))
+        await self._do(lambda: host.trigger("many"))
         await self._do(lambda: advance(45 * SECOND))
         self._works = AFTER
-        await self._do(lambda: world.declare(*self._works))
+        await self._do(lambda: host.declare(*self._works))
         await self._do(lambda: advance(100 * SECOND))
-        await self._do(lambda: world.resume("held"))
+        await self._do(lambda: host.resume("held"))
         await self._do(lambda: advance(130 * SECOND))
         await self._live_again(7 * MINUTE)
-        await self._do(lambda: world.resume("held"))  # if the host died of it before
+        await self._do(lambda: host.resume("held"))  # if the host died of it before
         await self._do(lambda: advance(200 * SECOND))
-        ended = world.clock.now()
-        while await self._do(lambda: asyncio.gather(world.stop(), advance(5 * MINUTE))):
+        ended = host.clock.now()
+        while await self._do(lambda: asyncio.gather(host.stop(), advance(5 * MINUTE))):
             pass  # it died of stopping, and is back
         return self._judge(ended)
 
@@ -184,22 +184,22 @@ class HostLives:
 
     async def _live_again(self, pause: timedelta) -> None:
         """Come back after a while, and find what is there."""
-        world = self._world
-        await world.crash(pause)
-        slack = world.book.slack
+        host = self._host
+        await host.crash(pause)
+        slack = host.planner.slack
         self._checkers.append(Checker(TraceHeader("kron", slack=slack // timedelta(milliseconds=1))))
-        recorder = JobRecorder(world.clock.now, self._checkers[-1].read, slack)
-        world.observers[:] = [recorder, world]
+        recorder = JobRecorder(host.clock.now, self._checkers[-1].read, slack)
+        host.observers[:] = [recorder, host]
         recorder.on_declared()
-        await self._do(lambda: world.begin(*self._works))
+        await self._do(lambda: host.begin(*self._works))
 
     def _judge(self, ended: Instant) -> list[str]:
         rows = [row.to_dict() for row in SqliteJobHistory(self._path).rows(HistoryQuery(limit=None))]
         complaints = [str(finding) for finding in check_ledger(self._path)]
         complaints += [f"{run_id} was left behind" for run_id in self._machine.alive]
-        complaints += [f"it said {each}" for each in self._world.events if each.name not in _OF_A_FAILING_DISK]
-        complaints += [f"the ledger refused {each.error}" for each in self._world.refused]
-        complaints += judge(rows, self._machine.said, CHORES, (NOON - MINUTE, ended))
+        complaints += [f"it said {each}" for each in self._host.events if each.name not in _OF_A_FAILING_DISK]
+        complaints += [f"the ledger refused {each.error}" for each in self._host.refused]
+        complaints += judge(rows, self._machine.said, RECORDING_JOBS, (NOON - MINUTE, ended))
         for checker in self._checkers:
             report = checker.report()
             if report.verdict is TruthValue.VIOLATED:

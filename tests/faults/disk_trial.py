@@ -1,8 +1,8 @@
-"""A process in which the disk below a host of jobs fails for a minute, from one step on, again and again.
+"""A process in which the disk below a host of jobs fails for a minute, from each step on.
 
     python -m tests.faults.disk_trial FAULT STRIDE FOLDER
 
-It prints for each trial what failed first and what is wrong afterwards, as JSON, until nothing failed any more.
+It prints for each trial what failed first and what is wrong afterwards, as JSON, until no fault is left.
 """
 
 import asyncio
@@ -30,9 +30,9 @@ def _try(fault: Fault, stride: int, folder: Path) -> None:
 
 
 async def _tell(disk: SqliteDisk, fault: Fault, step: int, folder: Path) -> list[str]:
-    story = HostLives(folder)
-    story.disturb, story.mend = partial(disk.arm, step, fault, for_good=True), disk.repair
-    return await story.tell()
+    lives = HostLives(folder)
+    lives.disturb, lives.mend = partial(disk.arm, step, fault, for_good=True), disk.repair
+    return await lives.run()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""FakeClock: the wall clock of processes that are started with it, set while they run. It needs a C compiler."""
+"""FakeClock: a wall clock for processes that tests set while they run. It needs a C compiler."""
 
 import shutil
 import struct

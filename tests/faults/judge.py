@@ -1,4 +1,4 @@
-"""judge(rows, words, chores, span): what the history of a host says, beside what its children said -> what is wrong."""
+"""Judge the history of a host against the records of its child processes."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from kron.instant import Instant, format_instant, parse_instant
-from tests.faults.recording_jobs import Chore, Word
+from tests.faults.recording_jobs import RecordingJob, Word
 
 _MINUTE = timedelta(minutes=1)
 
@@ -14,11 +14,11 @@ Row = Mapping[str, Any]  # of `history --json`
 
 
 def judge(
-    rows: Sequence[Row], said: Sequence[Word], chores: Sequence[Chore], span: tuple[Instant, Instant]
+    rows: Sequence[Row], said: Sequence[Word], jobs: Sequence[RecordingJob], span: tuple[Instant, Instant]
 ) -> Iterator[str]:
-    """Yield what is wrong; in the span every period of these chores that has come must have its outcome."""
+    """Yield what is wrong; in the span every period of these jobs that has come must have its outcome."""
     yield from _children(rows, said)
-    yield from _alone(said, {chore.name for chore in chores if "concurrency" not in chore.policy})
+    yield from _alone(said, {job.name for job in jobs if "concurrency" not in job.policy})
     outcomes: dict[str, Counter[Instant]] = {row["name"]: Counter() for row in rows}
     for row in rows:
         if row["period_id"] is not None and row["attempt"] in (None, 1):
@@ -26,11 +26,11 @@ def judge(
     for name, found in outcomes.items():
         yield from (f"{name} {format_instant(at)} has {number} outcomes" for at, number in found.items() if number > 1)
     born, ended = span
-    for chore in chores:
+    for job in jobs:
         minute = born.replace(second=0, microsecond=0) + 2 * _MINUTE
-        while minute + chore.minutes * _MINUTE < ended:
-            if minute not in outcomes[chore.name]:
-                yield f"{chore.name} {format_instant(minute)} has no outcome"
+        while minute + job.minutes * _MINUTE < ended:
+            if minute not in outcomes[job.name]:
+                yield f"{job.name} {format_instant(minute)} has no outcome"
             minute += _MINUTE
 
 

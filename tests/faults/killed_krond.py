@@ -1,4 +1,4 @@
-"""Killing: a krond that is killed again and again, at moments that nobody chose, and what its ledger must say then."""
+"""KilledKrond: a krond that is killed at random instants, and the checks of its ledger."""
 
 import json
 import threading
@@ -14,7 +14,7 @@ from kron.errors import ControlError
 from kron.hosts.krond.control_client import ControlClient
 from tests.faults.fake_clock import FakeClock
 from tests.faults.judge import judge
-from tests.faults.recording_jobs import CHORES, living, words
+from tests.faults.recording_jobs import RECORDING_JOBS, living, words
 from tests.hosts.krond.krond_process import Krond
 
 _STILLBORN = 0.3  # of them are killed before they are ready, or about to be
@@ -31,7 +31,7 @@ class Life:
     def __init__(self, krond: Krond, log: Path) -> None:
         self.process = krond.begin()
         self.ready_or_dead = threading.Event()
-        # Whoever looks after children that go on has the pipe, too: it may end long after the process.
+        # The keepers of surviving children hold the pipe, too: it may end long after the process.
         threading.Thread(target=self._listen, args=[log], daemon=True).start()
 
     def _listen(self, log: Path) -> None:
@@ -66,7 +66,7 @@ class KilledKrond:
 
     def _write(self) -> None:
         note = str(self._chance.random())  # another definition, with the same times
-        self._krond.write("".join(chore.table(self._diary, note) for chore in CHORES))
+        self._krond.write("".join(each.table(self._diary, note) for each in RECORDING_JOBS))
 
     # --- lives --------------------------------------------------------------------------------------------------------
 
@@ -80,7 +80,7 @@ class KilledKrond:
                 life.die_in(self._chance.uniform(0, _LIFE))
                 self._ask(client)
         except ControlError:
-            self.counts["asked in vain"] += 1
+            self.counts["unanswered requests"] += 1
         life.process.wait()
         self.counts["kills"] += 1
         self._clock.move(self._chance.choice(_PAUSES))
@@ -128,7 +128,7 @@ class KilledKrond:
         """Ask for something that is not due anyway."""
         match self._chance.randrange(4):
             case 0:
-                client.ask("trigger", job=self._chance.choice(CHORES).name)
+                client.ask("trigger", job=self._chance.choice(RECORDING_JOBS).name)
             case 1:
                 client.ask(self._chance.choice(["suspend", "resume"]), jobs=[_HELD])
             case 2:
@@ -145,14 +145,17 @@ class KilledKrond:
         self.counts["survivors"] = len(self.survivors)
         for row in rows:
             self.counts[row["outcome"]] += row.get("count", 1)
-        self.complaints += [*self._told(), *judge(rows, said, CHORES, (self._born, self._ended - _SETTLING))]
+        self.complaints += [
+            *self._logged_errors(),
+            *judge(rows, said, RECORDING_JOBS, (self._born, self._ended - _SETTLING)),
+        ]
         self.complaints += [f"{run_id} was left behind" for run_id in living(self._krond.file)]
         for row in rows:
             if row["run_id"] in self.survivors and row["result"] != "unknown":
-                self.complaints.append(f"nobody can know that {row['run_id']} {row['result']}")
+                self.complaints.append(f"{row['run_id']} is recorded as {row['result']}, which krond cannot know")
         return self.complaints
 
-    def _told(self) -> Iterator[str]:
+    def _logged_errors(self) -> Iterator[str]:
         """What it said itself, and what checks its ledger."""
         for line in self._log.read_text("utf-8").splitlines():
             if not line.startswith("{") or json.loads(line)["level"] == "ERROR":

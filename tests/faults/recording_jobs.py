@@ -1,4 +1,4 @@
-"""Chores: job files whose children keep a record of their own, and how to read it and whom it leaves behind."""
+"""Job files whose child processes record their runs, and how to read the records and find survivors."""
 
 import os
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from kron.adapters.process.procfs import list_pids
 _TELL = 'echo "$0 $KRON_RUN_ID $KRON_JOB $KRON_ATTEMPT ${KRON_PERIOD_ID:--}"'  # one write at the end of the file
 
 
-class Chore(NamedTuple):
+class RecordingJob(NamedTuple):
     """A job that runs every minute, at a second of its own."""
 
     name: str
@@ -27,13 +27,16 @@ class Chore(NamedTuple):
         )
 
 
-CHORES = (
-    *(Chore(f"quick-{number}", policy=f"deadline = '{number * 20}s'") for number in range(10)),
-    *(Chore(f"wide-{number}", minutes=4, policy="deadline = '1m'") for number in range(3)),
-    *(Chore(f"slow-{seconds}", f"sleep {seconds}", "deadline = '5m'") for seconds in (1, 2, 4, 8)),
-    *(Chore(f"long-{number}", "sleep 9", "deadline = '5m'\nconcurrency = 'replace'") for number in range(3)),
-    *(Chore(f"many-{number}", "sleep 3", "deadline = '2m'\nconcurrency = 'allow'") for number in range(3)),
-    *(Chore(f"fails-{number}", "exit 1", "deadline = '5m'\nretries = 2\nretry_delay = '1s'") for number in range(3)),
+RECORDING_JOBS = (
+    *(RecordingJob(f"quick-{number}", policy=f"deadline = '{number * 20}s'") for number in range(10)),
+    *(RecordingJob(f"wide-{number}", minutes=4, policy="deadline = '1m'") for number in range(3)),
+    *(RecordingJob(f"slow-{seconds}", f"sleep {seconds}", "deadline = '5m'") for seconds in (1, 2, 4, 8)),
+    *(RecordingJob(f"long-{number}", "sleep 9", "deadline = '5m'\nconcurrency = 'replace'") for number in range(3)),
+    *(RecordingJob(f"many-{number}", "sleep 3", "deadline = '2m'\nconcurrency = 'allow'") for number in range(3)),
+    *(
+        RecordingJob(f"fails-{number}", "exit 1", "deadline = '5m'\nretries = 2\nretry_delay = '1s'")
+        for number in range(3)
+    ),
 )
 
 

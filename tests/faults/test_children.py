@@ -1,4 +1,4 @@
-"""Children that do not behave: each is recorded as what it did, and harms nobody else."""
+"""Child processes that misbehave are recorded as what they did, and affect no other job."""
 
 import os
 import signal
@@ -49,7 +49,7 @@ def test_a_job_that_ignores_sigterm_is_killed_when_its_grace_is_over(krond: Kron
     assert result(krond, "deaf") == ("timeout", None, "SIGKILL")
 
 
-def test_a_job_that_closes_its_descriptors_is_heard_of_all_the_same(krond: Krond) -> None:
+def test_the_end_of_a_job_that_closes_its_descriptors_is_recorded(krond: Krond) -> None:
     assert result(krond, "closed") == ("failed", 7, None)
 
 

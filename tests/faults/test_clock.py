@@ -1,4 +1,4 @@
-"""The wall clock is set while krond runs: every period keeps its one outcome, and nothing is run twice."""
+"""The wall clock is set while krond runs: every period keeps one outcome and runs once."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta

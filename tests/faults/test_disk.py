@@ -1,4 +1,4 @@
-"""A disk that is full or read-only, and files that are removed under a running krond: nothing is lost or done twice."""
+"""Full and read-only disks, and files removed under a running krond: no run is lost or repeated."""
 
 import shutil
 import signal
@@ -21,7 +21,7 @@ SOON = datetime(2026, 3, 2, 12, 0, 51, tzinfo=UTC)
 Mount = Callable[[str], Path]
 
 
-def telling(diary: Path) -> str:
+def writing_job(diary: Path) -> str:
     """Return a job that leaves a line in a file."""
     return f"[jobs.tells]\n{NEVER}\ncommand = 'echo ran >> {diary}'\nshell = true\n"
 
@@ -66,7 +66,7 @@ def test_on_a_full_disk_a_trigger_is_refused_and_nothing_comes_of_it(
     new_krond: NewKrond, small_disk: Mount, tmp_path: Path
 ) -> None:
     disk, diary = small_disk("1m"), tmp_path / "diary"
-    krond = new_krond(telling(diary)).start()
+    krond = new_krond(writing_job(diary)).start()
     fill(disk)
 
     found = krond.ask("trigger", "tells")
@@ -81,7 +81,7 @@ def test_on_a_full_disk_a_trigger_is_refused_and_nothing_comes_of_it(
 
 def test_on_a_full_disk_status_and_page_say_that_nothing_starts(new_krond: NewKrond, small_disk: Mount) -> None:
     disk = small_disk("1m")
-    krond = new_krond(telling(disk / "diary"), options=("--listen", "127.0.0.1:0")).start()
+    krond = new_krond(writing_job(disk / "diary"), options=("--listen", "127.0.0.1:0")).start()
     visitor = PageClient(krond)
     assert krond.json("status")["failed_ledger"] is None
     fill(disk)
@@ -104,7 +104,7 @@ def test_on_a_full_disk_status_and_page_say_that_nothing_starts(new_krond: NewKr
 def test_on_a_full_disk_a_krond_does_not_start_and_later_it_does(new_krond: NewKrond, small_disk: Mount) -> None:
     disk = small_disk("64k")
     fill(disk)
-    krond = new_krond(telling(disk / "diary"))
+    krond = new_krond(writing_job(disk / "diary"))
 
     found = krond.ask("run", "--config", str(krond.file))
 
@@ -118,7 +118,7 @@ def test_on_a_full_disk_a_krond_does_not_start_and_later_it_does(new_krond: NewK
 
 def test_on_a_read_only_disk_a_krond_does_not_start(new_krond: NewKrond, small_disk: Mount) -> None:
     disk = small_disk("1m")
-    krond = new_krond(telling(disk / "diary"))
+    krond = new_krond(writing_job(disk / "diary"))
     remount(disk, "ro")
 
     found = krond.ask("run", "--config", str(krond.file))

@@ -1,4 +1,4 @@
-"""A disk that is full, broken or read-only for a minute, from any step on, below a host of jobs: nothing is lost."""
+"""A disk below a host of jobs that fails for a minute, from any step on: no run is lost."""
 
 import json
 import subprocess
@@ -16,9 +16,7 @@ _STRIDE = 3
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", [Fault.NO_SPACE, Fault.IO_ERROR, Fault.READ_ONLY], ids=lambda fault: fault.value)
-def test_whatever_fails_below_the_ledger_for_a_while_every_period_has_one_outcome(
-    fault: Fault, quick_folder: Path
-) -> None:
+def test_with_any_temporary_disk_fault_every_period_has_one_outcome(fault: Fault, quick_folder: Path) -> None:
     if library() is None:
         pytest.skip("SQLITE'S LIBRARY IS NOT A FILE OF ITS OWN HERE: failures below it were not tried")
     command = [sys.executable, "-m", "tests.faults.disk_trial", fault.value, str(_STRIDE), str(quick_folder / "disk")]

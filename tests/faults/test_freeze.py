@@ -1,4 +1,4 @@
-"""A krond that is stopped and goes on later: what came meanwhile is judged as after downtime."""
+"""A krond that is stopped and continued judges the missed periods as after downtime."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ def is_in(pid: int, states: str) -> bool:
 
 
 def outcomes(krond: Krond) -> list[tuple[str, str, str | None, int]]:
-    """Return what became of the periods, the oldest first, with the last of those that were closed together."""
+    """Return the outcomes of periods, the oldest first; periods closed together appear once, under the last."""
     rows = sorted(krond.json("history", "ticks", "--limit", "1000"), key=lambda row: str(row["period_id"]))
     return [(row["period_id"][11:16], row["outcome"], row["reason"], row.get("count", 1)) for row in rows]
 

@@ -1,4 +1,4 @@
-"""A host of jobs that dies at the first, second, third … append to its ledger, until a life passes untouched."""
+"""A host of jobs that dies at the first, second, third … append to its ledger, until a life passes."""
 
 import asyncio
 from datetime import timedelta
@@ -18,18 +18,18 @@ def sweep(folder: Path, when: When, stride: int) -> int:
     for number in count():
         place = folder / str(number)
         place.mkdir()
-        story = HostLives(place, 1 + number * stride, when, _PAUSES[number % len(_PAUSES)])
+        lives = HostLives(place, 1 + number * stride, when, _PAUSES[number % len(_PAUSES)])
 
-        complaints = asyncio.run(story.tell())
+        complaints = asyncio.run(lives.run())
 
         assert complaints == [], f"died at append {1 + number * stride}, {when.value}"
-        if not story.has_died:
+        if not lives.has_died:
             return number
     raise AssertionError
 
 
 @sides
-def test_whatever_a_host_dies_of_each_period_has_one_outcome_and_no_process_is_forgotten(
+def test_after_a_death_at_any_append_each_period_has_one_outcome_and_no_process_is_forgotten(
     quick_folder: Path, when: When
 ) -> None:
     assert sweep(quick_folder, when, 17) >= 5

@@ -1,4 +1,4 @@
-"""SIGKILL of krond at moments that nobody chose, with real children that keep a record of their own."""
+"""SIGKILL of krond at random instants, with real child processes that record their runs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Too few processes, descriptors, or bytes of disk: what cannot be had is said, and the rest goes on."""
+"""Too few processes, descriptors or bytes of disk: krond reports the failure and continues."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.adapters.process.recorded_runner import NOBODY, needs_root
+from tests.adapters.process.recorded_runner import UNPRIVILEGED_USER, needs_root
 from tests.faults.conftest import NewKrond
 from tests.faults.fake_clock import FakeClock
 from tests.hosts.krond.krond_process import NEVER
@@ -23,7 +23,7 @@ def test_a_fork_that_fails_is_recorded_with_its_reason_and_tried_again_as_the_jo
         [jobs.crowded]
         {NEVER}
         command = "true"
-        user = "{NOBODY}"
+        user = "{UNPRIVILEGED_USER}"
         retries = 2
         retry_delay = "1s"
         [jobs.other]

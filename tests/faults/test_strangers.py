@@ -1,4 +1,4 @@
-"""What others may have put in krond's way: it says what is wrong and whom it does not trust, and lets nobody in."""
+"""Files and sockets of other users in krond's way: krond names the fault, trusts none, and admits no client."""
 
 import socket
 import subprocess
@@ -71,7 +71,7 @@ def test_a_socket_that_a_dead_krond_has_left_is_replaced(krond: Krond) -> None:
     assert krond.start().json("status")["ready"]
 
 
-def test_a_socket_that_somebody_listens_on_gives_way(krond: Krond) -> None:
+def test_a_socket_with_a_foreign_listener_is_replaced(krond: Krond) -> None:
     krond.state.mkdir(mode=0o700)
     with socket.socket(socket.AF_UNIX) as squatter:
         with short_address(krond.state / "control.sock") as address:
@@ -92,9 +92,9 @@ def test_a_directory_in_place_of_the_socket_is_named(krond: Krond) -> None:
 
 
 @needs_root
-def test_a_command_tells_nothing_to_whoever_has_squatted_the_socket(krond: Krond) -> None:
+def test_a_command_sends_nothing_to_a_squatter_of_the_socket(krond: Krond) -> None:
     krond.state.mkdir()
-    krond.state.chmod(0o1777)  # somebody else may make it first
+    krond.state.chmod(0o1777)  # another user may create it first
     command = [sys.executable, "-I", "-S", "-c", _SQUATTER]
     with subprocess.Popen(command, cwd=krond.state, stdout=subprocess.PIPE, text=True) as squatter:
         assert squatter.stdout is not None

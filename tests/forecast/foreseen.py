@@ -1,4 +1,4 @@
-"""Entries and spans for tests of what is foreseen, and the slow way to find what is decided in a span."""
+"""Entries and spans for forecast tests, and the slow way to list the decisions of a span."""
 
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache

@@ -82,7 +82,7 @@ def test_a_period_without_a_chosen_time_is_a_row_and_not_an_event() -> None:
 
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=120))
-def test_whatever_a_job_is_called_its_lines_are_short_and_none_is_forged(name: str) -> None:
+def test_with_any_job_name_the_lines_are_short_and_none_is_forged(name: str) -> None:
     calendar = text([ForecastJob(name, entry("0 13 29 3 *").timing)], span(NOON, DAY), "ics")
 
     assert all(len(line.encode()) <= 75 for line in calendar.split("\r\n"))
@@ -92,7 +92,7 @@ def test_whatever_a_job_is_called_its_lines_are_short_and_none_is_forged(name: s
     ]  # fmt: skip
 
 
-def test_what_separates_values_is_escaped() -> None:
+def test_separators_in_values_are_escaped() -> None:
     calendar = text([ForecastJob("a,b;c\\d", entry("0 13 29 3 *").timing)], span(NOON, DAY), "ics")
 
     assert values(calendar, "SUMMARY") == ["a\\,b\\;c\\\\d"]

@@ -1,4 +1,4 @@
-"""A salt for any second of a window."""
+"""Tests of find_salt: a salt exists for any second of a window."""
 
 from datetime import timedelta
 

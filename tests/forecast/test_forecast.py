@@ -1,4 +1,4 @@
-"""The forecast as it is told: a series without holes, and collisions with names."""
+"""Forecast documents: a series without gaps, and collisions with names."""
 
 from datetime import timedelta
 
@@ -19,11 +19,11 @@ def forecast(entries: list[ForecastJob], wanted: TimeSpan, durations: dict[str, 
 @settings(max_examples=40)
 @given(entries=entry_lists, wanted=spans)
 def test_the_series_has_every_run_once_and_no_unit_is_left_out(entries: list[ForecastJob], wanted: TimeSpan) -> None:
-    told = forecast(entries, wanted).to_dict()
-    series = told["series"]
+    document = forecast(entries, wanted).to_dict()
+    series = document["series"]
     assert isinstance(series, dict)
 
-    assert sum(series["chosen"]) == told["runs"]
+    assert sum(series["chosen"]) == document["runs"]
     assert len(series["chosen"]) == len(series["nominal"])
 
 
@@ -54,7 +54,7 @@ def test_the_unit_of_the_series_follows_from_the_span(length: timedelta, unit: s
     assert (found.unit, len(found.buckets)) == (unit, count)
 
 
-def test_how_many_run_at_once_is_told_only_where_durations_are_known() -> None:
+def test_how_many_run_at_once_is_reported_only_where_durations_are_known() -> None:
     entries, day = [entry("0 * * * *")], span(NOON + timedelta(minutes=45), timedelta(days=1))
     known = {"test/job": timedelta(minutes=30)}
 
@@ -64,7 +64,7 @@ def test_how_many_run_at_once_is_told_only_where_durations_are_known() -> None:
     }  # fmt: skip
 
 
-def test_an_empty_span_is_told_without_a_peak() -> None:
-    told = forecast([], span(NOON, timedelta())).to_dict()
+def test_an_empty_span_is_reported_without_a_peak() -> None:
+    document = forecast([], span(NOON, timedelta())).to_dict()
 
-    assert told["chosen"] == {unit: {"count": 0, "at": None} for unit in ("second", "minute", "hour")}
+    assert document["chosen"] == {unit: {"count": 0, "at": None} for unit in ("second", "minute", "hour")}

@@ -1,4 +1,4 @@
-"""The load of a span, held to counting one by one; added from slices, it is the same."""
+"""The load of a span equals counting one by one, also when it is added up from slices."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta

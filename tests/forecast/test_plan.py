@@ -1,4 +1,4 @@
-"""What a change of jobs does to the runs of a span, held to comparing them one by one."""
+"""The effect of changed jobs on the runs of a span equals comparing them one by one."""
 
 from datetime import date, timedelta
 
@@ -70,7 +70,7 @@ def test_a_run_that_leaves_the_span_has_moved_and_not_vanished() -> None:
     assert found.removed == []
 
 
-def test_a_changed_salt_is_told() -> None:
+def test_a_changed_salt_is_reported() -> None:
     old, new = entry("0 3 * * * @win(after,1h)"), entry("0 3 * * * @win(after,1h) @seed(stable,salt=x)")
 
     found = plan_change([old], [new], WEEK)
@@ -79,7 +79,7 @@ def test_a_changed_salt_is_told() -> None:
     assert len(found.moves) == found.moved == 7
 
 
-def test_a_job_of_the_same_name_with_another_identity_is_told_and_its_runs_count_as_moved() -> None:
+def test_a_job_of_the_same_name_with_another_identity_is_reported_and_its_runs_count_as_moved() -> None:
     line = "0 3 * * * @win(after,1h)"
     old = entry(line)
     new = ForecastJob("job", entry(line, "other").timing)
@@ -112,7 +112,7 @@ def test_a_new_job_is_no_renamed_one() -> None:
     [(WEEK, date(2026, 3, 29), 1), (span("2026-10-20T00:00:00+00:00", DAY * 7), date(2026, 10, 25), 1)],
     ids=["gap", "fold"],
 )
-def test_a_night_on_which_clocks_are_changed_is_told_if_runs_of_it_change(
+def test_a_night_on_which_clocks_are_changed_is_reported_if_runs_of_it_change(
     week: TimeSpan, night: date, hour: int
 ) -> None:
     old, new = (entry(f"30 {at} * * * @tz(Europe/Paris)") for at in (2, 4))
@@ -122,13 +122,13 @@ def test_a_night_on_which_clocks_are_changed_is_told_if_runs_of_it_change(
     assert (found.date, found.timezone, found.at.hour, found.identities) == (night, "Europe/Paris", hour, ("test/job",))
 
 
-def test_a_night_without_a_change_of_runs_is_not_told() -> None:
+def test_a_night_without_a_change_of_runs_is_not_reported() -> None:
     old, new = entry("30 4 * * MON @tz(Europe/Paris)"), entry("30 5 * * MON @tz(Europe/Paris)")
 
     assert plan_change([old], [new], WEEK).nights == []
 
 
-def test_a_day_without_a_change_of_clocks_is_not_told() -> None:
+def test_a_day_without_a_change_of_clocks_is_not_reported() -> None:
     old, new = entry("30 4 * * *"), entry("30 5 * * *")
 
     assert plan_change([old], [new], WEEK).nights == []

@@ -1,4 +1,4 @@
-"""What is decided in a span: after its first instant, up to its last, by chosen time."""
+"""The decisions of a span: after its first instant, up to its last, by chosen time."""
 
 from datetime import timedelta
 

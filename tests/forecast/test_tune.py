@@ -1,4 +1,4 @@
-"""Salts and windows that bring the starts under a budget, and no more of them than needed."""
+"""Salts and windows that bring the starts under a budget with few changes."""
 
 from datetime import timedelta
 

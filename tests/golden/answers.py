@@ -1,4 +1,4 @@
-"""What is asked of the files in `kept/`, and what was answered: commands with their exit codes and outputs.
+"""Questions about the files in `kept/`: commands with their exit codes and outputs.
 
     python -m tests.golden.answers
 

@@ -1,4 +1,4 @@
-"""CASES: the definitions, identities and times of which the golden file records the decisions."""
+"""CASES: the definitions, identities and times of the golden decisions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Write decisions.json from the cases. Run by hand, when the algorithm's version changes, and then with --force.
+"""Write decisions.json from the cases. Run by hand when the algorithm's version changes, with --force.
 
     python -m tests.golden.make_decisions [--force]
 

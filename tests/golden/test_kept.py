@@ -1,4 +1,4 @@
-"""Files of an earlier Kron are still opened, and what is asked of them is still answered.
+"""Files of an earlier Kron are still opened, and questions about them get the same answers.
 
 `kept/` has a state directory of krond (killed with two runs in flight), a ledger of `Scheduler` (killed while a task
 was running), the trace of that process and a simulated one. They are never written again: see `make_state.py`.

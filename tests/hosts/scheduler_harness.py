@@ -1,4 +1,4 @@
-"""SchedulerHarness: a virtual clock, a ledger and the events, for tests that take a scheduler through a story."""
+"""SchedulerHarness: a virtual clock, a ledger and the events of schedulers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -37,7 +37,7 @@ class SchedulerHarness:
         delay: timedelta = 5 * MINUTE,
         then: Callable[[], Awaitable[Any]] | None = None,
     ) -> tuple[Any, ...]:
-        """Return a registration whose callback notes its start, takes its time, and then does what it is told."""
+        """Return a registration whose callback notes its start, takes its time, and then calls `then`."""
 
         async def callback() -> None:
             self.starts.append(self.clock.now())
@@ -47,7 +47,7 @@ class SchedulerHarness:
 
         return (name, cron, callback, delay)
 
-    def told(self, *names: str) -> list[Event]:
+    def events_named(self, *names: str) -> list[Event]:
         """Return the events of these names, in their order."""
         return [event for event in self.events if event.name in names]
 

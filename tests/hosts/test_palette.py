@@ -1,4 +1,4 @@
-"""The colours of pages: whatever is read stands out from what is behind it, in light and in dark (WCAG 2.1, AA)."""
+"""The colours of pages have enough contrast, in light and in dark (WCAG 2.1, AA)."""
 
 import re
 from importlib.resources import files
@@ -54,7 +54,7 @@ def test_black_on_white_has_all_contrast_there_is() -> None:
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 @pytest.mark.parametrize("page", PAGES)
-def test_whatever_is_read_stands_out(page: str, scheme: int) -> None:
+def test_text_has_enough_contrast(page: str, scheme: int) -> None:
     css, pairs = PAGES[page]
     colours = schemes(css)[scheme]
 

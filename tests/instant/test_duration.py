@@ -1,4 +1,4 @@
-"""Durations in Go's form: what is read, what is written, and what is refused with a reason."""
+"""Durations in Go's form: parsing, printing, and refusals with a reason."""
 
 from datetime import timedelta
 
@@ -80,12 +80,12 @@ def test_a_duration_is_written_in_hours_minutes_and_seconds(duration: timedelta,
 @example(timedelta())
 @example(LONGEST)
 @example(timedelta(microseconds=1))
-def test_what_is_written_is_read_back(duration: timedelta) -> None:
+def test_a_written_duration_is_read_back(duration: timedelta) -> None:
     assert parse_duration(format_duration(duration)) == duration
 
 
 @given(durations)
-def test_what_is_written_is_plain(duration: timedelta) -> None:
+def test_a_written_duration_is_plain(duration: timedelta) -> None:
     text = format_duration(duration)
 
     assert text.isascii()
@@ -129,7 +129,7 @@ def test_different_durations_have_different_texts(one: timedelta, other: timedel
     ],
     ids=lambda value: ascii(value)[:30],
 )
-def test_what_is_no_duration_is_refused_with_the_reason(text: str, reason: str) -> None:
+def test_an_invalid_duration_is_refused_with_the_reason(text: str, reason: str) -> None:
     with pytest.raises(InvalidDurationError) as caught:
         parse_duration(text)
 
@@ -138,13 +138,13 @@ def test_what_is_no_duration_is_refused_with_the_reason(text: str, reason: str) 
 
 
 @pytest.mark.parametrize("text", ["0.5ns", "1.0000000001s", "2.0000000000001h"])
-def test_what_is_finer_than_a_nanosecond_is_refused_too(text: str) -> None:
+def test_a_duration_finer_than_a_nanosecond_is_refused_too(text: str) -> None:
     with pytest.raises(InvalidDurationError):
         parse_duration(text)
 
 
 @pytest.mark.parametrize("value", [5, 1.5, None, timedelta(seconds=5), b"5s"], ids=repr)
-def test_what_is_not_a_text_is_refused(value: str) -> None:
+def test_a_value_that_is_not_a_string_is_refused(value: str) -> None:
     with pytest.raises(InvalidDurationError) as caught:
         parse_duration(value)
 

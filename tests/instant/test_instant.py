@@ -1,4 +1,4 @@
-"""Instants and their texts: aware datetimes become UTC, RFC 3339 is read and written, and nothing else."""
+"""Instants and their texts: aware datetimes become UTC; only RFC 3339 is parsed and printed."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -40,7 +40,7 @@ def test_an_aware_datetime_becomes_the_same_moment_in_utc(value: datetime) -> No
     [NOON.replace(tzinfo=None), NOON.date(), NOON.time(), "2026-03-01T12:00:00Z", 1772366400, None],
     ids=["a naive datetime", "a date", "a time", "a text", "a number", "None"],
 )
-def test_what_names_no_moment_is_refused(value: datetime) -> None:
+def test_a_text_that_names_no_instant_is_refused(value: datetime) -> None:
     with pytest.raises(NaiveDatetimeError) as caught:
         instant(value)
 
@@ -83,12 +83,12 @@ def test_an_instant_is_written_in_utc_with_microseconds_where_there_are_any(mome
 @given(instants)
 @example(FIRST_MOMENT)
 @example(LAST_MOMENT)
-def test_what_is_written_is_read_back(moment: datetime) -> None:
+def test_a_written_instant_is_read_back(moment: datetime) -> None:
     assert parse_instant(format_instant(moment)) == moment
 
 
 @given(instants)
-def test_what_is_written_is_what_the_standard_library_reads(moment: datetime) -> None:
+def test_the_standard_library_reads_a_written_instant(moment: datetime) -> None:
     assert datetime.fromisoformat(format_instant(moment)) == moment
 
 
@@ -165,7 +165,7 @@ def test_a_fraction_is_read_to_the_microsecond_and_the_rest_is_dropped(fraction:
     ],
     ids=lambda text: ascii(text)[:40],
 )
-def test_what_is_not_rfc_3339_is_refused(text: str) -> None:
+def test_a_text_that_is_not_rfc_3339_is_refused(text: str) -> None:
     with pytest.raises(InvalidInstantError) as caught:
         parse_instant(text)
 

@@ -1,4 +1,4 @@
-"""Builders with defaults: texts of any form become a JobSet on a host of known surroundings."""
+"""Builders with defaults: texts of any form become a JobSet on a host with a known environment."""
 
 from kron.jobfile.host_job import HostJob
 from kron.jobfile.job_file import FileFormat, HostInfo, JobFile

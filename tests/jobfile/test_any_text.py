@@ -1,4 +1,4 @@
-"""Whatever stands in a file, the answer is jobs and findings, never an exception."""
+"""Any text of a job file gives jobs and findings, never an exception."""
 
 from hypothesis import given, strategies as st
 
@@ -9,11 +9,11 @@ from tests.jobfile.job_sets import PATHS, read, table
 from tests.jobfile.test_writer import values
 
 forms = st.sampled_from(list(PATHS))
-telling = [
+fragments = [
     *("0 3 * * * ", "@daily ", "@reboot ", "@win(after,1h) ", "name=a ", "command=x ", "env=A=1 ", "# kron: ", "A=1\n"),
     *('"', "'", "\\", "%", "\n", "\r\n", "=", "[jobs.a]\n", 'schedule = "@daily"\n', "command = []\n", "{", "}", ","),
 ]
-pieces = st.lists(st.sampled_from(telling) | st.text(max_size=3), max_size=12).map("".join)
+pieces = st.lists(st.sampled_from(fragments) | st.text(max_size=3), max_size=12).map("".join)
 anything = values | st.floats() | st.dates() | st.datetimes(timezones=st.none())
 
 

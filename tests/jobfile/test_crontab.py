@@ -1,4 +1,4 @@
-"""Crontabs: their lines, variables and comments, and cron's own habits."""
+"""Crontabs: lines, variables, comments, and cron's own rules."""
 
 from hashlib import sha256
 
@@ -197,7 +197,7 @@ def test_the_zone_of_the_lines_below_may_be_set() -> None:
 
 
 @pytest.mark.parametrize("name", ["LOGNAME", "USER"])
-def test_who_runs_a_line_cannot_be_changed(name: str) -> None:
+def test_the_user_of_a_line_cannot_be_changed(name: str) -> None:
     found = read(f"{name}=bob\n0 3 * * * x", "crontab")
 
     assert name not in dict(found.jobs[0].command.env)
@@ -268,7 +268,7 @@ def test_a_mistake_is_one_error(text: str, field: str) -> None:
     assert finding.fix
 
 
-def test_every_wrong_field_of_a_line_is_told() -> None:
+def test_every_wrong_field_of_a_line_is_reported() -> None:
     assert [finding.field for finding in read("61 25 * * FRY backup", "crontab").findings] == [
         "minute",
         "hour",
@@ -285,7 +285,7 @@ def test_the_system_form_needs_a_user_and_a_command(line: str, field: str) -> No
     assert finding.field == field
 
 
-def test_a_host_that_does_not_tell_its_zone_needs_one_in_the_file() -> None:
+def test_a_host_without_a_known_zone_needs_one_in_the_file() -> None:
     nowhere = HostInfo("web1", "m", "")
 
     (finding,) = read("0 3 * * * a\nCRON_TZ=UTC\n0 3 * * * b\n@reboot c", "crontab", nowhere).findings

@@ -1,4 +1,4 @@
-"""Crontabs of cronie: random delays, lines that are not logged; deadlines, and system crontabs taken for a user's."""
+"""Crontabs of cronie: random delays, lines without logging, deadlines, and system crontabs read as a user's."""
 
 from dataclasses import replace
 from datetime import timedelta

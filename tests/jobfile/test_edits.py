@@ -1,4 +1,4 @@
-"""A file with other windows and salts, and nothing else changed: what it then says is read back."""
+"""A file is edited to have other windows and salts, and nothing else changes when it is read back."""
 
 from dataclasses import replace
 
@@ -72,7 +72,7 @@ def test_a_line_of_a_system_crontab_keeps_its_user() -> None:
     assert amended(text, "system-crontab", "x", window="after,5m") == text.replace("1m", "5m")
 
 
-# Line by line: what stands there, and what is to stand there, which may be two lines.
+# Line by line: the text now, and the text wanted, which may be two lines.
 TABLES: dict[str, list[tuple[str, ...]]] = {
     "nothing said": [
         ("[jobs.x] # one",),
@@ -169,7 +169,7 @@ def test_the_mark_that_some_editors_begin_a_file_with_stays() -> None:
 
 
 @pytest.mark.parametrize("schedule", ['"""0 3 * * *"""', "'''0 3 * * *'''"])
-def test_what_is_spread_over_lines_is_left_to_its_author(schedule: str) -> None:
+def test_a_value_over_several_lines_is_not_edited(schedule: str) -> None:
     text = f'[jobs.x]\nschedule = {schedule}\ncommand = "true"\n'
 
     with pytest.raises(InvalidDefinitionError):

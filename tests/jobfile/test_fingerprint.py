@@ -1,4 +1,4 @@
-"""The origin of a job: as long as it is the same the job is, and whatever could make another job of it changes it."""
+"""The fingerprint of a job changes with every change that could make it another job, and with no other."""
 
 from dataclasses import replace
 
@@ -39,18 +39,18 @@ def first(text: str, form: str = "toml", here: HostInfo = HERE) -> HostJob:
     ],
     ids=["an entry", "its form", "its name", "the zone of all", "the defaults", "another entry"],
 )
-def test_it_changes_with_whatever_is_said(before: str, after: str) -> None:
+def test_the_fingerprint_changes_with_every_setting(before: str, after: str) -> None:
     assert origin(TEXT.replace(before, after)) != origin(TEXT)
 
 
 @pytest.mark.parametrize(
     "here", [replace(HERE, host="UTC"), replace(HERE, machine="UTC"), replace(HERE, timezone="UTC")]
 )
-def test_it_changes_with_the_host(here: HostInfo) -> None:
+def test_the_fingerprint_changes_with_the_host(here: HostInfo) -> None:
     assert origin(TEXT, here=here) != origin(TEXT)
 
 
-def test_it_does_not_change_with_the_users_of_the_host() -> None:
+def test_the_fingerprint_does_not_change_with_the_users_of_the_host() -> None:
     assert origin(TEXT, here=replace(HERE, users=frozenset({"ann"}))) == origin(TEXT)
 
 
@@ -63,7 +63,7 @@ def test_it_does_not_change_with_the_users_of_the_host() -> None:
     ],
     ids=["comments", "other jobs", "blanks"],
 )
-def test_it_is_the_same_with_all_else(before: str, after: str) -> None:
+def test_the_fingerprint_is_the_same_with_all_else(before: str, after: str) -> None:
     assert jobs(TEXT.replace(before, after))["x"].fingerprint == origin(TEXT)
 
 

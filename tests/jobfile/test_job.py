@@ -1,4 +1,4 @@
-"""Jobs: one line of a .kron file, its settings and their quotes, and back to a line."""
+"""Jobs of `.kron` files: a line, its settings and quotes, parsed and printed."""
 
 from datetime import timedelta
 
@@ -60,7 +60,7 @@ def test_every_setting_can_be_set(key: str) -> None:
     assert job(f"{key}=x").settings == ((key, "x"),)
 
 
-def test_what_a_job_reads_can_be_set() -> None:
+def test_the_standard_input_of_a_job_can_be_set() -> None:
     assert setting('stdin="hello"', "stdin") == "hello"
 
 
@@ -113,7 +113,7 @@ def test_the_identity_is_the_name_unless_it_is_given() -> None:
 @pytest.mark.parametrize(
     ("setting", "modifier"), [("deadline=1m", "@policy(…)"), ("window=after,1h", "@win(…)"), ("timezone=UTC", "@tz(…)")]
 )
-def test_what_a_modifier_says_is_no_setting(setting: str, modifier: str) -> None:
+def test_a_modifier_is_no_setting(setting: str, modifier: str) -> None:
     assert refusal(f"name=x {setting}").fix == f"write {modifier} after the schedule"
 
 
@@ -144,7 +144,7 @@ def test_the_dialect_is_that_of_the_caller() -> None:
         ("name=x =x", "needs KEY=VALUE", 7),
     ],
 )
-def test_a_word_that_is_no_setting_is_refused_where_it_stands(rest: str, reason: str, offset: int) -> None:
+def test_a_word_that_is_no_setting_is_refused_at_its_position(rest: str, reason: str, offset: int) -> None:
     error = refusal(rest)
 
     assert (error.field, error.reason) == ("settings", reason)

@@ -1,4 +1,4 @@
-"""`.kron` files: one job a line, all errors at once."""
+"""`.kron` files: one job a line, and all errors are reported at once."""
 
 from datetime import timedelta
 
@@ -40,7 +40,7 @@ def test_a_wrong_line_hides_neither_the_others_nor_their_errors() -> None:
     assert [(finding.line, finding.field) for finding in found.findings] == [(1, "minute"), (3, "name"), (4, "command")]
 
 
-def test_all_errors_of_a_line_are_told() -> None:
+def test_all_errors_of_a_line_are_reported() -> None:
     line = "61 * * * * @tz(Mars/Phobos) name=a command=true umask=9 timeout=5"
 
     assert [finding.field for finding in read(line, "kron").findings] == ["timezone", "umask", "timeout", "minute"]
@@ -129,7 +129,7 @@ def test_a_mistake_is_one_error(line: str, field: str) -> None:
     assert str(finding).isprintable()
 
 
-def test_all_mistakes_of_a_line_are_told() -> None:
+def test_all_mistakes_of_a_line_are_reported() -> None:
     line = (
         "61 3 * * * @policy(deadline=1,concurrency=no) name=v env=A env=B=1 env=B=2 timeout=3 usr=bob on_late=http://"
     )

@@ -1,4 +1,4 @@
-"""Several files of one host: identities, settings and defaults that meet."""
+"""Several files of one host: colliding identities, settings and defaults."""
 
 from datetime import timedelta
 
@@ -45,7 +45,7 @@ def test_defaults_hold_in_their_own_file() -> None:
     assert [job.command.user for job in found.jobs] == ["ann", ""]
 
 
-def test_errors_of_all_files_are_told_by_file_and_line() -> None:
+def test_errors_of_all_files_are_reported_by_file_and_line() -> None:
     found = read_all(("/y.toml", "x = 1"), ("/x.kron", "61 * * * * name=a command=true\nx"))
 
     assert [(finding.file, finding.line) for finding in found.findings] == [("x.kron", 1), ("x.kron", 2), ("y.toml", 1)]

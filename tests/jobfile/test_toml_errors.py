@@ -1,11 +1,11 @@
-"""What is wrong in a TOML file: all of it at once, each at the line of its key, with what would be right."""
+"""Errors in a TOML file: all at once, each at the line of its key, with a fix."""
 
 import pytest
 
 from tests.jobfile.job_sets import complaints, read, table
 
 
-def test_all_errors_of_a_file_are_told_at_once_at_the_lines_of_their_keys() -> None:
+def test_all_errors_of_a_file_are_reported_at_once_at_the_lines_of_their_keys() -> None:
     text = """[krond]
 slak = "30s"
 
@@ -173,7 +173,7 @@ def test_a_list_is_not_read_by_a_shell() -> None:
         ('[jobs."a\\nb"]\nschedule = "@daily"\ncommand = "x"', 1, 'jobs."a\\nb"'),
     ],
 )
-def test_what_stands_in_the_wrong_place_is_named(text: str, line: int, field: str) -> None:
+def test_a_misplaced_key_is_named(text: str, line: int, field: str) -> None:
     (finding,) = read(text).findings
 
     assert (finding.line, finding.field) == (line, field)
@@ -205,7 +205,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("text", "line"), BROKEN.values(), ids=BROKEN.keys())
-def test_what_is_no_toml_is_one_error_with_its_line(text: str, line: int) -> None:
+def test_invalid_toml_is_one_error_with_its_line(text: str, line: int) -> None:
     (finding,) = read(text).findings
 
     assert (finding.level, finding.field, finding.line) == ("error", "syntax", line)

@@ -1,4 +1,4 @@
-"""Jobs of TOML: every key, its forms, defaults, and what they become."""
+"""Jobs in TOML: every key, its forms, its default and its effect."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -180,7 +180,7 @@ def test_defaults_do_not_reach_what_has_no_window() -> None:
 
 
 @pytest.mark.parametrize("key", [key for key in KEYS if key not in IN_DEFAULTS])
-def test_what_is_each_jobs_own_is_no_default(key: str) -> None:
+def test_keys_of_a_single_job_are_no_defaults(key: str) -> None:
     (finding,) = read(table("", f'{key} = "x"')).findings
 
     assert (finding.line, finding.field, finding.message) == (
@@ -216,7 +216,7 @@ def test_any_other_word_in_braces_is_refused(key: str, text: str) -> None:
     assert (finding.line, finding.field) == (3, f"jobs.x.{key}")
 
 
-def test_a_wrong_salt_of_the_defaults_is_told_once() -> None:
+def test_a_wrong_salt_of_the_defaults_is_reported_once() -> None:
     job_table = '= {schedule = "@daily", command = "x"}'
 
     found = read(f'[defaults]\nsalt = "{{hots}}"\n[jobs]\na {job_table}\nb {job_table}')

@@ -1,4 +1,4 @@
-"""Several mistakes in one value are all told, and an unknown key is answered with the one that is meant."""
+"""All errors in one value are reported, and an unknown key gets the suggestion of a known one."""
 
 import pytest
 
@@ -35,7 +35,7 @@ SEVERAL = {
 
 
 @pytest.mark.parametrize(("key", "fields"), SEVERAL.items(), ids=SEVERAL.keys())
-def test_everything_that_is_wrong_in_one_value_is_told(key: str, fields: list[str]) -> None:
+def test_every_error_in_one_value_is_reported(key: str, fields: list[str]) -> None:
     assert [finding.field for finding in read(table(key)).findings] == fields
 
 

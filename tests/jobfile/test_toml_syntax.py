@@ -1,4 +1,4 @@
-"""The lines of the keys of a TOML text, against a writer that noted them and against what tomllib reads."""
+"""The line of each key of a TOML text, against a writer that recorded them and against tomllib."""
 
 import time
 import tomllib
@@ -65,7 +65,7 @@ def test_a_text_that_is_toml_has_all_its_keys_in_the_index(text: str) -> None:
         ("\r\n\r\na = 1\r\n", ("a",), 3),
     ],
 )
-def test_a_key_is_found_where_it_stands(text: str, path: Path, line: int) -> None:
+def test_a_key_is_found_at_its_line(text: str, path: Path, line: int) -> None:
     assert key_lines(text)[path] == line
 
 
@@ -80,14 +80,14 @@ def test_a_key_is_found_where_it_stands(text: str, path: Path, line: int) -> Non
     ],
     ids=["dotted key", "header", "arrays", "tables", "both"],
 )
-def test_what_is_nested_too_deeply_is_refused_with_its_line(text: str) -> None:
+def test_a_value_nested_too_deeply_is_refused_with_its_line(text: str) -> None:
     with pytest.raises(NestingError) as caught:
         key_lines(text)
 
     assert caught.value.line == 2
 
 
-def test_what_is_nested_as_deeply_as_allowed_is_indexed() -> None:
+def test_a_value_nested_as_deeply_as_allowed_is_indexed() -> None:
     assert key_lines(".".join("a" * DEEPEST) + " = 1")
 
 

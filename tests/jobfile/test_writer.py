@@ -1,4 +1,4 @@
-"""A crontab written as TOML says the same: reading it back gives the same jobs."""
+"""A crontab written as TOML reads back as the same jobs."""
 
 import tomllib
 
@@ -88,7 +88,7 @@ def test_a_text_without_a_path_leaves_the_identity_to_the_new_file() -> None:
 
 
 @given(st.dictionaries(texts, values, max_size=4))
-def test_what_is_spelled_is_read_back(table: dict[str, object]) -> None:
+def test_a_written_value_is_read_back(table: dict[str, object]) -> None:
     text = "".join(f"{format_key(key)} = {format_value(value)}\n" for key, value in table.items())
 
     assert tomllib.loads(text) == table

@@ -1,4 +1,4 @@
-"""Random TOML documents, from a writer that notes the line of every key."""
+"""Random TOML documents, from a writer that records the line of every key."""
 
 from dataclasses import dataclass, field
 

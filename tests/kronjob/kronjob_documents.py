@@ -1,4 +1,4 @@
-"""Documents of KronJobs for tests: document(…) with what matters said, the rest as it is by default."""
+"""Documents of KronJobs for tests, with defaults."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Whatever JSON a document is, reading it ends with a job or with errors, never with anything else."""
+"""Reading any JSON document as a KronJob gives a job or errors, and never another exception."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The Job of a period: a name that is the lock, labels to find it by, annotations that say exactly what it is."""
+"""The Job of a period: a unique name that serves as the lock, labels to find it, annotations that describe it."""
 
 import re
 from hashlib import sha256

@@ -37,7 +37,7 @@ CRON_JOBS = st.fixed_dictionaries(
 
 
 @given(CRON_JOBS)
-def test_there_and_back_is_the_identity(given: dict[str, Any]) -> None:
+def test_a_cronjob_converted_there_and_back_is_the_same(given: dict[str, Any]) -> None:
     kronjob = to_kronjob(given)
 
     back = to_cronjob(kronjob.document)
@@ -46,7 +46,7 @@ def test_there_and_back_is_the_identity(given: dict[str, Any]) -> None:
     assert (back.document, back.lost_fields) == (given, ())
 
 
-def test_what_a_cronjob_leaves_unsaid_is_said() -> None:
+def test_the_defaults_of_a_cronjob_become_explicit() -> None:
     found = to_kronjob(cronjob())
 
     assert found.document["spec"]["policy"] == {"concurrency": "allow", "deadline": "1h"}
@@ -68,7 +68,7 @@ def test_a_deadline_that_is_none_is_an_error(seconds: object) -> None:
     assert caught.value.field == "spec.startingDeadlineSeconds"
 
 
-def test_what_the_server_wrote_is_left_behind() -> None:
+def test_fields_that_the_server_wrote_are_dropped() -> None:
     given = cronjob()
     given["metadata"] |= {"uid": "u", "resourceVersion": "5", "creationTimestamp": "2026-01-01T00:00:00Z"}
     given["status"] = {"active": []}
@@ -90,7 +90,7 @@ def test_what_the_server_wrote_is_left_behind() -> None:
         ("repeated", "first"),
     ],
 )
-def test_what_a_cronjob_cannot_say_is_listed(name: str, value: Any) -> None:
+def test_fields_that_a_cronjob_lacks_are_listed(name: str, value: Any) -> None:
     assert to_cronjob(document(**{name: value})).lost_fields == (f"spec.{name}",)
 
 

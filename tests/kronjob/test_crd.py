@@ -1,4 +1,4 @@
-"""The CRD says to the server what reading says to everybody else, and has the form that a server takes."""
+"""The CRD validates what the parser accepts, and is a valid CRD."""
 
 import re
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def stated(schema: dict[str, Any]) -> Any:
     return found
 
 
-def test_it_is_the_definition_of_kronjobs() -> None:
+def test_the_crd_is_the_definition_of_kronjobs() -> None:
     found = crd()
 
     assert found["metadata"]["name"] == "kronjobs.kron.io"

@@ -1,4 +1,4 @@
-"""definitionHash tells whether what decides about periods has changed."""
+"""definitionHash changes exactly with the fields that decide about periods."""
 
 import json
 from hashlib import sha256
@@ -26,7 +26,7 @@ def of(**spec: Any) -> str:
     return definition_hash(document(**spec)["spec"])
 
 
-def test_it_is_the_hash_of_canonical_json_with_the_defaults_stated() -> None:
+def test_the_definition_hash_is_that_of_canonical_json_with_defaults() -> None:
     text = json.dumps(MATERIALISED, sort_keys=True, separators=(",", ":"))
 
     assert of() == sha256(text.encode()).hexdigest()
@@ -42,7 +42,7 @@ def test_it_is_the_hash_of_canonical_json_with_the_defaults_stated() -> None:
         MATERIALISED,
     ],
 )
-def test_what_decides_nothing_does_not_change_it(spec: dict[str, Any]) -> None:
+def test_a_field_that_decides_nothing_does_not_change_the_hash(spec: dict[str, Any]) -> None:
     assert of(**spec) == of()
 
 
@@ -61,7 +61,7 @@ def test_what_decides_nothing_does_not_change_it(spec: dict[str, Any]) -> None:
         {"window": "wrong"},
     ],
 )
-def test_what_decides_changes_it_also_where_it_is_wrong(spec: dict[str, Any]) -> None:
+def test_a_deciding_field_changes_the_hash_also_where_it_is_invalid(spec: dict[str, Any]) -> None:
     assert of(**spec) != of()
 
 

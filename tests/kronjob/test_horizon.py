@@ -1,4 +1,4 @@
-"""Horizon: what a status or a Job says counts as far as it can be true."""
+"""The horizon: times in a status or a Job count only if they are plausible."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -42,7 +42,7 @@ def span(first: Instant, last: Instant, chosen: Instant | None = None) -> Period
         span(NOON + HOUR, NOON + 4 * HOUR, NOON + 4 * HOUR),
     ],
 )
-def test_what_can_be_true_stays_as_it_is(entry: PeriodStatus) -> None:
+def test_plausible_times_are_kept(entry: PeriodStatus) -> None:
     assert HORIZON.clip(entry) == entry
 
 

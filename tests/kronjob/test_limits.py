@@ -1,4 +1,4 @@
-"""How much one KronJob may say: whoever reads all of a cluster's must not be held up by one."""
+"""The limits of a KronJob: reading all of a cluster must not be delayed by one."""
 
 from datetime import timedelta
 from typing import Any
@@ -87,7 +87,7 @@ def test_a_list_of_constraints_has_at_most_a_thousand_values(clauses: list[str])
     assert "at most 1000 values" in error.message
 
 
-def test_what_takes_too_long_to_find_out_is_not_called_impossible() -> None:
+def test_a_schedule_that_takes_too_long_to_check_is_not_called_impossible() -> None:
     centuries = Clauses.parse([f"dates={first}01-01-01..{first + 1}00-12-31" for first in range(10, 90)])
     on_a_leap_day = Constraints(centuries, Clauses.parse(["dow=MON-SUN"]))
 

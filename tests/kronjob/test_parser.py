@@ -1,4 +1,4 @@
-"""A KronJob document becomes a job, or all its errors, each under the path of its field."""
+"""A KronJob document parses to a job, or to all its errors, each with the path of its field."""
 
 from datetime import timedelta
 from typing import Any
@@ -96,7 +96,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a bare number": ({"policy": {"deadline": 10}}, "spec.policy.deadline: must be a text"),
     "a window that is a text": ({"window": "after,2h"}, "spec.window: must be an object"),
     "a distribution": ({"distribution": {"name": "gauss"}}, "spec.distribution.name: must be one of uniform"),
-    "a parameter nobody knows": (
+    "an unknown parameter": (
         {"distribution": {"params": {"shpe": 2}}},
         'spec.distribution.params.shpe: uniform takes no parameters, found "shpe"',
     ),
@@ -147,7 +147,7 @@ def test_an_error_names_the_field_what_was_found_and_what_is_right(spec: dict[st
     assert invalid_spec_message([error]).startswith(message)
 
 
-def test_all_errors_are_told_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     given = document(name="No", timeZone="Mars", window={"mode": "x", "duration": "y"}, jobTemplate=None)
 
     fields = [error.field for error in errors(given)]
@@ -169,7 +169,7 @@ def test_a_document_of_another_kind_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("given", [{}, {"metadata": [], "spec": "x"}, {"metadata": {"name": "a"}, "spec": {}}])
-def test_a_document_that_is_hardly_one_is_told_so(given: dict[str, Any]) -> None:
+def test_a_document_of_another_shape_is_an_error(given: dict[str, Any]) -> None:
     assert {error.field.partition(".")[0] for error in errors(given)} <= {"apiVersion", "kind", "metadata", "spec"}
 
 

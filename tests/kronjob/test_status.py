@@ -1,4 +1,4 @@
-"""What a status says, and what of it is written."""
+"""Reading a status, and writing the parts that changed."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -62,7 +62,7 @@ def test_a_wrong_spec_is_not_ready_and_says_what_is_wrong() -> None:
     assert found["conditions"][1]["message"] == "spec.timeZone: is unknown"
 
 
-def test_the_last_entry_is_told_and_an_unschedulable_one_turns_its_condition() -> None:
+def test_the_last_entry_is_reported_and_an_unschedulable_one_sets_its_condition() -> None:
     found = standing(periods=(DONE, NOWHERE)).to_dict({}, NOON)
 
     assert (found["lastPeriodID"], found["lastOutcome"]) == ("2026-03-02T12:00:00Z", "unschedulable")
@@ -93,14 +93,14 @@ def test_a_patch_turns_one_status_into_the_other(old: dict[str, Any], new: dict[
     assert {key: value for key, value in patched.items() if value is not None} == new
 
 
-def test_what_a_status_says_of_the_time_before_is_read_again() -> None:
+def test_the_operators_part_of_a_status_is_read_back() -> None:
     trouble = CreateFailure("Rejected", "no")
     said = standing(periods=(DONE,), last_successful_time=LATER, create_failure=trouble).to_dict({}, NOON)
 
     assert parse_status(said) == StoredStatus("abc", NOON, (DONE,), None, LATER, trouble)
 
 
-def test_a_status_that_nobody_has_written_says_nothing() -> None:
+def test_an_unwritten_status_has_no_entries() -> None:
     assert parse_status({}) == StoredStatus()
 
 
@@ -134,7 +134,7 @@ entries = st.builds(
 
 
 @given(st.lists(entries))
-def test_what_is_written_is_read_again(written: list[PeriodStatus]) -> None:
+def test_a_written_status_is_read_back(written: list[PeriodStatus]) -> None:
     assert parse_periods({"handledPeriods": [each.to_dict() for each in written]}) == tuple(written)
 
 
@@ -151,7 +151,7 @@ def test_an_outage_names_its_first_and_last_period_and_how_many_they_are() -> No
     }
 
 
-def test_what_a_stranger_wrote_into_the_list_is_left_out() -> None:
+def test_invalid_entries_of_the_list_are_left_out() -> None:
     good = entry(0).to_dict()
     found = [good, None, 7, {}, {**good, "outcome": "eaten"}, {**good, "periodID": "noon"}, {**good, "count": "many"}]
 
@@ -175,7 +175,7 @@ def test_a_period_inside_of_an_outage_is_known() -> None:
 
 
 @given(st.lists(st.integers(-500, 0), unique=True), st.integers(0, 600))
-def test_what_is_dropped_is_older_than_the_span_and_than_all_that_is_kept(minutes: list[int], span: int) -> None:
+def test_dropped_entries_are_older_than_the_span_and_than_all_kept_ones(minutes: list[int], span: int) -> None:
     given_ = [entry(minute) for minute in minutes]
 
     left = trim_periods(given_, NOON, span * MINUTE)
@@ -199,7 +199,7 @@ def test_without_an_entry_everything_since_the_declaration_is_not_handled() -> N
     assert served_until([], NOON) == NOON
 
 
-def test_what_was_handled_under_an_older_definition_does_not_reach_back_behind_the_present_one() -> None:
+def test_periods_handled_under_an_older_definition_end_where_the_present_one_begins() -> None:
     declared: Instant = NOON + 5 * MINUTE
 
     assert served_until([entry(minute) for minute in range(-9, 2)], declared) == declared

@@ -1,4 +1,4 @@
-"""A plugin of pytest that writes which test runs which lines of the package, and how long each test takes.
+"""A pytest plugin that writes which test runs which lines of the package, and how long each test takes.
 
     python -m pytest -p tests.mutation_score.line_map --line-map FILE tests/rules
 

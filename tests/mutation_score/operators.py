@@ -1,4 +1,4 @@
-"""mutants_of(module, text) -> the small bugs that can be put into a module, each as an edit of its text."""
+"""Mutation operators: the small bugs that can be put into a module, each as an edit of its text."""
 
 import ast
 import copy

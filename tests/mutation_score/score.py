@@ -1,4 +1,4 @@
-"""The mutation score: how many small bugs the tests find, module by module, and which they do not.
+"""The mutation score: how many small bugs the tests find in each module, and which they miss.
 
     python -m tests.mutation_score.score [--sample N] [--seed S] [--tests FOLDER] [--jobs N] [--list] [MODULE ...]
 

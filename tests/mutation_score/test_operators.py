@@ -1,4 +1,4 @@
-"""Which bugs are put into a module, and how their text and their name come about."""
+"""Tests of the mutation operators: which bugs are put into a module, their text and their names."""
 
 import pytest
 
@@ -58,7 +58,7 @@ def test_a_bug_changes_one_thing(text: str, expected: list[str]) -> None:
         "x = Wait | Close",
     ],
 )
-def test_what_is_not_executed_or_would_always_fail_has_no_bugs(text: str) -> None:
+def test_lines_that_are_not_executed_or_always_fail_have_no_bugs(text: str) -> None:
     assert bugs(text) == []
 
 

@@ -1,4 +1,4 @@
-"""What a run of the mutation score asks, and what it says."""
+"""Tests of the mutation score: what it runs and prints."""
 
 import json
 import subprocess
@@ -58,7 +58,7 @@ def test_the_tests_that_run_the_line_are_asked_and_the_shortest_first() -> None:
     assert covering(bug(), [slow, beside, quick]) == [quick, slow]
 
 
-def test_what_runs_at_import_is_asked_of_all_tests_that_run_anything_of_the_module_or_import_it() -> None:
+def test_a_line_that_runs_at_import_is_tested_by_all_tests_that_import_or_run_its_module() -> None:
     touching, importing = (
         ran("tests/a.py::t", 1.0, {1}),
         ran("tests/rules/test_verdict.py::t", 2.0, {1}, "x.py"),

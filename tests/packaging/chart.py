@@ -1,4 +1,4 @@
-"""The written files of deploy/, from the objects that `kron-operator manifests` prints; `make deploy` writes them.
+"""Write the files of deploy/ from the objects that `kron-operator manifests` prints: `make deploy`.
 
 The templates of the chart are the same objects with holes, which the values of a release fill. Its Namespace is Helm's.
 """

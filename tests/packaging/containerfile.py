@@ -1,4 +1,4 @@
-"""Containerfile: what the text of one says; no image is built here."""
+"""Parse a Containerfile; no image is built here."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The pages of the manual, from what `--help` says and from docs/job-files.md; `make man` writes them."""
+"""The manual pages, generated from `--help` and docs/job-files.md: `make man`."""
 
 import inspect
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _KROND_FILES = {
 }
 _KROND_SIGNALS = {
     "SIGTERM, SIGINT": "Start nothing more, and end when nothing runs. A second one ends what runs.",
-    "SIGHUP": "Read the job files anew; what runs is not disturbed, and files with errors change nothing.",
+    "SIGHUP": "Reload the job files. Active runs are not disturbed, and files with errors change nothing.",
 }
 _KROND_ENVIRONMENT = {
     "KROND_STATE": "The state directory, where `--state` does not say.",

@@ -1,4 +1,4 @@
-"""Text and Markdown -> the macros of man(7)."""
+"""Convert text and Markdown to the macros of man(7)."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Programs as a container would have them: process 1, of a user without rights, on a root that nobody can write."""
+"""Programs confined like in a container: process 1 of an unprivileged user on a read-only root."""
 
 import importlib.util
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tests.hosts.krond.krond_process import Krond
 
-NOBODY = 65534
+UNPRIVILEGED = 65534
 _MAIN = "from kron.entry_points import krond_main; krond_main()"
 _PACKAGES = ("kron", "click", "tzdata")
 _PREPARE = """
@@ -33,7 +33,7 @@ exec setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs --boundin
 def why_not() -> str:
     """Return what this machine lacks for a sandbox; nothing if all is there."""
     if os.geteuid() != 0:
-        return "only root makes namespaces and gives them up to somebody else"
+        return "only root makes namespaces and gives them up to another user"
     for program in ("unshare", "setpriv", "mount"):
         if shutil.which(program) is None:
             return f"{program} is not installed"
@@ -50,7 +50,7 @@ def closed(path: Path) -> str:
 
 
 def copy_packages(folder: Path, names: Iterable[str]) -> None:
-    """Copy packages: where these tests have them, and Python itself, nobody else may be able to look."""
+    """Copy packages: the folders of these tests, and of Python itself, may be closed to other users."""
     (folder / "python").mkdir()
     for name in names:
         spec = importlib.util.find_spec(name)
@@ -79,7 +79,7 @@ class Sandbox(Krond):
         super().__init__(self.folder, jobs)
         self.volume = self.folder / "volume"
         self.volume.mkdir(mode=0o755)
-        os.chown(self.volume, NOBODY, NOBODY)
+        os.chown(self.volume, UNPRIVILEGED, UNPRIVILEGED)
         self.state = self.volume / "state"
         copy_packages(self.folder, _PACKAGES)
 

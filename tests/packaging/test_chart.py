@@ -68,7 +68,7 @@ def helm() -> str:
 
 
 def template(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Render the chart as somebody who installs it."""
+    """Render the chart as an installation does."""
     where = ["--namespace", "kron-system", "--kube-version", "1.21.0"]  # Helm takes an older one for granted
     command = [helm(), "template", "any", str(CHART), *where, *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
@@ -94,7 +94,7 @@ def plain(*names: str) -> dict[tuple[str, str], Any]:
 
 
 @pytest.mark.slow
-def test_it_renders_to_the_plain_manifests_but_for_the_namespace_which_helm_makes() -> None:
+def test_the_chart_renders_to_the_plain_manifests_without_the_namespace() -> None:
     wanted = plain("crd.yaml", "operator.yaml")
     del wanted["Namespace", "kron-system"]
 

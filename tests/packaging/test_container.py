@@ -1,4 +1,4 @@
-"""krond in a container, as far as namespaces can stand for one: the image itself is not built here."""
+"""krond in a container, as far as namespaces allow; the image is not built here."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ import pytest
 
 from tests.commands import command_of
 from tests.packaging.containerfile import Containerfile
-from tests.packaging.sandbox import NOBODY, Sandbox, why_not
+from tests.packaging.sandbox import UNPRIVILEGED, Sandbox, why_not
 
 FILE = Containerfile("packaging/Containerfile")
 NEVER = 'schedule = "0 0 29 2 *"'  # so that only triggers run
@@ -50,7 +50,7 @@ def test_jobs_have_no_rights_and_can_write_nowhere(sandbox: Sandbox) -> None:
     found = sandbox.ask("trigger", "who", "--wait")
 
     assert found.returncode == 1
-    assert sandbox.ask("logs", "who", "--stream", "stdout").stdout == f"{NOBODY}\n{NOBODY}\n"
+    assert sandbox.ask("logs", "who", "--stream", "stdout").stdout == f"{UNPRIVILEGED}\n{UNPRIVILEGED}\n"
     assert sandbox.ask("logs", "who", "--stream", "stderr").stdout.count("Read-only file system") == 3
 
 

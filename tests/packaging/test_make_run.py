@@ -1,4 +1,4 @@
-"""`make run` as a newcomer meets it: krond with the example jobs, until somebody has seen enough."""
+"""`make run` runs krond with the example jobs until it is interrupted."""
 
 import json
 import os
@@ -58,10 +58,10 @@ def make_run(tmp_path: Path) -> Iterator[MakeRun]:
     running.process.wait()
     for pipe in (running.process.stdout, running.process.stderr):
         assert pipe is not None
-        pipe.close()  # it may have no end yet: whoever looks after a child that goes on has it, too
+        pipe.close()  # it may have no end yet: the keeper of a surviving child holds it, too
 
 
-def test_it_is_ready_runs_a_job_answers_and_ends_when_it_is_asked_to(make_run: MakeRun) -> None:
+def test_make_run_starts_a_krond_that_runs_jobs_answers_and_ends_on_request(make_run: MakeRun) -> None:
     ready = make_run.wait_for("KrondReady")
     make_run.wait_for("RunEnded", name="hello", result="succeeded")
     status = make_run.ask("status")
@@ -74,7 +74,7 @@ def test_it_is_ready_runs_a_job_answers_and_ends_when_it_is_asked_to(make_run: M
     assert ("hello", "succeeded") in [(row["name"], row["result"]) for row in make_run.ask("history")]
 
 
-def test_it_says_nothing_on_standard_output_and_keeps_its_state_to_itself(make_run: MakeRun) -> None:
+def test_make_run_prints_nothing_on_standard_output_and_keeps_its_state_private(make_run: MakeRun) -> None:
     ready = make_run.wait_for("KrondReady")
 
     os.kill(ready["pid"], signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""The manual: it says what the commands say today, and every reader of it can show it."""
+"""The manual agrees with the commands' help, and man renders it without warnings."""
 
 import shutil
 import subprocess

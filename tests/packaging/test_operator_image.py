@@ -1,4 +1,4 @@
-"""deploy/Containerfile, as far as its text can be judged: the image itself is not built here."""
+"""deploy/Containerfile, as far as its text shows; the image is not built here."""
 
 import re
 
@@ -24,7 +24,7 @@ def test_the_image_installs_what_the_operator_needs() -> None:
     assert "--constraint /kron/constraints.txt" in FILE.text
 
 
-def test_its_entry_point_is_the_command_that_is_installed_in_it() -> None:
+def test_the_entry_point_of_the_image_is_the_installed_command() -> None:
     (program,) = FILE.words("ENTRYPOINT")
 
     assert program == operator.name
@@ -42,7 +42,7 @@ def test_the_pods_say_what_the_image_does_by_itself() -> None:
     assert "command" not in container
 
 
-def test_the_operator_understands_what_the_image_and_the_pods_tell_it() -> None:
+def test_the_operator_accepts_the_arguments_of_the_image_and_the_pods() -> None:
     subcommand, *rest = FILE.words("CMD")
 
     context = operator.commands[subcommand].make_context(subcommand, rest)

@@ -1,4 +1,4 @@
-"""krond under systemd: what the unit says is understood, and what it relies on is so."""
+"""krond under systemd: the unit is valid, and its assumptions hold."""
 
 import os
 import shutil
@@ -73,7 +73,7 @@ def test_the_state_directory_of_the_unit_is_one_that_krond_takes() -> None:
     assert f"--state /var/lib/{said['StateDirectory']}" in said["ExecReload"]
 
 
-def test_krond_tells_systemd_when_it_is_ready_and_when_it_stops(
+def test_krond_notifies_systemd_when_it_is_ready_and_when_it_stops(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
@@ -91,7 +91,7 @@ def test_krond_tells_systemd_when_it_is_ready_and_when_it_stops(
 def test_a_job_has_neither_the_umask_of_krond_nor_the_address_of_systemd(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("NOTIFY_SOCKET", "@nobody")
+    monkeypatch.setenv("NOTIFY_SOCKET", "@unused")
     before = os.umask(0o077)
     try:
         krond = Krond(tmp_path, f'[jobs.a]\n{NEVER}\nshell = true\ncommand = "umask; env"\n').start()

@@ -1,4 +1,4 @@
-"""Kron as pip installs it from what `make dist` builds: the library alone, then the daemon with what it needs."""
+"""Installation with pip from what `make dist` builds: the library alone, then the daemon with its dependencies."""
 
 import signal
 import subprocess

@@ -1,1 +1,1 @@
-"""Suites of the ports that nobody but Kron implements: every adapter of such a port passes its suite."""
+"""Suites of the ports that only Kron implements: every adapter of such a port passes its suite."""

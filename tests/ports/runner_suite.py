@@ -308,7 +308,7 @@ async def a_run_that_was_recorded_and_never_started_is_not_found(make: RunnerTri
 
 
 async def a_run_goes_on_in_another_life_and_its_end_is_reported_there(make: RunnerTrialFactory) -> None:
-    """To nobody else."""
+    """The end is reported to that life only."""
     async with make() as trial:
         run, other, earlier, reports = trial.run(), trial.run(), _Reports(), _Reports()
         await _crash_with(trial, [run, other], earlier)

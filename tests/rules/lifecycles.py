@@ -1,4 +1,4 @@
-"""The states of task, polling, period and execution, as tables of transitions: documentation that drives no code.
+"""The states of task, polling, period and run, as tables of transitions: documentation that drives no code.
 
 `docs/lifecycle.md` is written from them, and tests compare the events of real runs with them.
 """

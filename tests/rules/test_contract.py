@@ -1,4 +1,4 @@
-"""The four contracts: one row for each point on which the documents differ."""
+"""The four contracts: one row for each point on which they differ."""
 
 from dataclasses import fields
 from datetime import timedelta

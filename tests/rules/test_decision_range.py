@@ -1,4 +1,4 @@
-"""A range of closed periods gives each of their decisions: its line, its first and its last name exactly them."""
+"""A range of closed periods gives each of their decisions from its definition, its first and its last time."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

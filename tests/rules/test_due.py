@@ -1,4 +1,4 @@
-"""Due: the occurrences of a schedule, and the chosen seconds of a timing in the order of time."""
+"""Due times: the occurrences of a schedule, and the chosen times of a timing in order."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -89,7 +89,7 @@ def test_latest_is_the_last_chosen_second_at_or_before(line: str, at: Instant) -
 
 
 @given(lines, near_noon)
-def test_the_next_is_the_latest_when_it_comes_and_nothing_lies_between(line: str, moment: Instant) -> None:
+def test_the_next_is_the_latest_when_it_is_due_and_none_is_between(line: str, moment: Instant) -> None:
     due = chosen_times(line)
 
     found = due.next(moment)
@@ -186,7 +186,7 @@ def test_where_many_periods_are_ruled_out_next_says_when_to_ask_again() -> None:
 @pytest.mark.slow
 @settings(max_examples=10)  # each is thousands of periods
 @given(st.sampled_from(["* * * * * @only(hours=3)", "* * * * * @win(after,5m) @only(hours=3)"]), near_noon)
-def test_whoever_asks_again_when_told_misses_nothing(line: str, after: Instant) -> None:
+def test_asking_again_at_the_given_instant_misses_no_occurrence(line: str, after: Instant) -> None:
     due, expected = chosen_times(line), min(second for second in by_brute_force(line) if second > after)
 
     asked = walk(due.next, after, most=9)
@@ -259,7 +259,7 @@ def test_occurrences_end_with_the_calendar() -> None:
 
 
 @given(st.lists(near_noon, min_size=2))
-def test_what_was_asked_before_never_changes_an_answer(questions: list[Instant]) -> None:
+def test_earlier_queries_never_change_an_answer(questions: list[Instant]) -> None:
     schedule = Schedule("0 3,12 * * *", "Europe/Paris")
     due = Occurrences(schedule)
 

@@ -1,4 +1,4 @@
-"""Effort: long work is done in parts, and the result is that of doing it at once."""
+"""Long work done in parts has the same result as done at once."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -32,7 +32,7 @@ def test_the_work_of_one_part_exceeds_its_effort_by_one_decision_at_most() -> No
     assert -(64 + 8) < effort.left <= 0
 
 
-def test_what_comes_is_the_same_in_parts() -> None:
+def test_the_result_is_the_same_in_parts() -> None:
     in_parts, turns = PeriodQueue(PICKY, NOON), 0
     while not in_parts.advance(Effort(500)):
         turns += 1

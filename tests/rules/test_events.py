@@ -1,4 +1,4 @@
-"""The events: stable names, levels and fields."""
+"""The table of events: stable names, levels and fields."""
 
 import pytest
 
@@ -49,14 +49,14 @@ def test_an_event_has_its_required_fields(name: str) -> None:
 
 
 def test_every_event_of_a_transition_is_in_the_table() -> None:
-    told = {
+    event_names = {
         name
         for table in (TASK_STATES, POLLING_LOOP_STATES, scheduler_table(POLLING))
         for row in table
         for name in row.events
     }
 
-    assert told <= set(EVENTS)
+    assert event_names <= set(EVENTS)
 
 
 def test_an_event_carries_its_level_and_fields() -> None:

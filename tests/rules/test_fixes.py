@@ -1,4 +1,4 @@
-"""A printed fix, written where it says, removes its warning: in a line, a crontab, a TOML table and a manifest."""
+"""A printed fix, applied, removes its warning: in a line, a crontab, a TOML table and a manifest."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""Rows of the history: every one has the same keys, and says no more than is known."""
+"""History rows: all have the same keys, and unknown values are null."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Which job a word names, and which results of a run are retried or need a person."""
+"""Job names and prefixes, and which results of a run are retried or need a person."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A work keeps its definition in little room, and has it whole."""
+"""A JobSpec stores its definition compactly and restores it completely."""
 
 from hypothesis import given, strategies as st
 

@@ -47,13 +47,13 @@ def page() -> str:
     ]
     for name, (sentence, table, start) in PARTS.items():
         lines += ["", f"## {name}", "", sentence, "", "```mermaid", diagram(table, start), "```"]
-        told = [f"* {row.source.value} to {row.target.value}: {', '.join(row.events)}" for row in table if row.events]
-        lines += ["", "Events:", "", *told] if told else []
+        events = [f"* {row.source.value} to {row.target.value}: {', '.join(row.events)}" for row in table if row.events]
+        lines += ["", "Events:", "", *events] if events else []
     return "\n".join(lines) + "\n"
 
 
 def test_the_documentation_shows_the_tables() -> None:
-    assert PAGE.read_text("utf-8") == page(), "write it anew: python -m tests.rules.test_lifecycle"
+    assert PAGE.read_text("utf-8") == page(), "update it: python -m tests.rules.test_lifecycle"
 
 
 def test_a_scheduler_goes_from_initialize_to_stop_and_can_begin_again() -> None:

@@ -1,4 +1,4 @@
-"""lint: warnings about valid lines, as of a given day."""
+"""Tests of lint: warnings about valid lines, as of a given day."""
 
 from kron import Job
 from kron.instant import parse_instant

@@ -1,4 +1,4 @@
-"""obligation: why a run is owed now, if one is; look_again: when one could be."""
+"""Tests of obligation and look_again: why a run is owed now, and when one could be."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -113,7 +113,7 @@ def test_a_matching_minute_of_the_first_registration_stays_owed() -> None:
     assert owed(task(first_seen=NOON + timedelta(seconds=30)), NOON + 20 * MINUTE) == due(NOON)
 
 
-def test_what_came_before_the_first_registration_is_not_owed() -> None:
+def test_an_occurrence_before_the_first_registration_is_not_owed() -> None:
     assert owed(task(first_seen=NOON + MINUTE), NOON + HOUR - MICROSECOND) is None
 
 
@@ -160,18 +160,18 @@ def test_a_task_that_runs_owes_nothing(now: Instant, retry_until: Instant | None
     assert owed(running, now) is None
 
 
-def test_what_came_during_a_run_is_owed_when_it_has_ended() -> None:
+def test_an_occurrence_during_a_run_is_owed_when_it_has_ended() -> None:
     assert owed(task(last_attempt=NOON), NOON + 2 * HOUR + MINUTE) == due(NOON + 2 * HOUR)
 
 
-@pytest.mark.parametrize("scheduler", [ANOTHER, ""], ids=["of another scheduler", "of nobody"])
+@pytest.mark.parametrize("scheduler", [ANOTHER, ""], ids=["of another scheduler", "of no scheduler"])
 def test_a_run_that_was_cut_off_is_owed_at_once(scheduler: str) -> None:
     cut_off = task(last_attempt=NOON, running_since=NOON, scheduler=scheduler)
 
     assert owed(cut_off, NOON + MINUTE) == Obligation(ObligationReason.ORPHANED, NOON, preempts_retry=False)
 
 
-def test_a_cut_off_run_stands_for_an_occurrence_and_a_retry_that_came_meanwhile() -> None:
+def test_an_interrupted_run_serves_an_occurrence_and_a_retry_that_came_meanwhile() -> None:
     cut_off = task(last_attempt=NOON, retry_until=NOON + MINUTE, running_since=NOON, scheduler=ANOTHER)
 
     assert owed(cut_off, NOON + 2 * HOUR + MINUTE) == Obligation(
@@ -245,7 +245,7 @@ def test_nothing_is_owed_for_an_instant_that_has_not_come(record: TaskRecord, no
 
 
 @given(records, moments)
-def test_looking_again_when_told_misses_nothing(record: TaskRecord, now: Instant) -> None:
+def test_looking_again_at_the_given_instant_misses_no_run(record: TaskRecord, now: Instant) -> None:
     at = next_evaluation(record, HOURLY, now)
 
     assert at is not None

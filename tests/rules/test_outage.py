@@ -1,4 +1,4 @@
-"""outage: of what fell into a time without the host at most one period runs, and the rest is closed in few words."""
+"""Tests of outage: at most one period of a downtime runs, and the others are closed in ranges."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -73,7 +73,7 @@ def test_neighbours_with_the_same_outcome_are_one_closing() -> None:
     hours=st.integers(0, 60),
     minutes=st.integers(0, 200),
 )
-def test_all_that_lies_between_the_ends_of_a_closing_is_closed_by_it(
+def test_every_period_between_the_ends_of_a_closed_range_is_closed(
     line: str, since: Instant, hours: int, minutes: int
 ) -> None:
     until = since + hours * HOUR
@@ -193,7 +193,7 @@ def test_a_freeze_begins_with_the_planned_instant() -> None:
     assert freeze(Plan(NOON, NOON - SECOND), now, now - NOON, SLACK) == Freeze(NOON - MICROSECOND, now)
 
 
-def test_what_was_due_at_the_last_step_is_not_part_of_a_freeze() -> None:
+def test_a_period_due_at_the_last_step_is_not_part_of_a_freeze() -> None:
     now = NOON + SLACK + MICROSECOND
 
     assert freeze(Plan(NOON - SECOND, NOON), now, now - NOON, SLACK) == Freeze(NOON, now)

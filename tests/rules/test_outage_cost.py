@@ -1,4 +1,4 @@
-"""outage: the cost of a long gap, counted in decisions and searches."""
+"""The cost of a long outage, counted in decisions and searches."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""outage beside an oracle that decides every period of the gap, and looks at each on its own."""
+"""Tests of outage against an oracle that judges every period of the gap by itself."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""reconcile: how a list of tasks stands to what is stored, under each contract."""
+"""Tests of reconcile: how a list of tasks compares with the stored ones, under each contract."""
 
 from datetime import timedelta
 
@@ -90,7 +90,7 @@ def test_an_equal_task_is_preserved_with_its_history(contract: Contract) -> None
 
 
 @every_contract
-def test_what_this_scheduler_wrote_itself_is_preserved_untouched(contract: Contract) -> None:
+def test_a_record_that_this_scheduler_wrote_is_preserved_untouched(contract: Contract) -> None:
     before = stored(contract)._replace(scheduler=owner(contract))
 
     found = override(task(), before, contract)
@@ -140,7 +140,7 @@ def test_where_history_is_kept_only_the_configuration_changes(changed: TaskSpec)
 
 @every_change
 @contracts_that_reset
-def test_where_history_is_reset_a_changed_task_begins_anew(contract: Contract, changed: TaskSpec) -> None:
+def test_where_history_is_reset_a_changed_task_starts_over(contract: Contract, changed: TaskSpec) -> None:
     before = stored(contract)
 
     found = override(changed, before, contract)
@@ -282,7 +282,7 @@ def test_registered_tasks_come_first_in_their_order_and_then_those_that_go(
 
 
 @every_contract
-def test_what_is_stored_is_not_changed_by_looking_at_it(contract: Contract) -> None:
+def test_reconcile_does_not_change_the_stored_records(contract: Contract) -> None:
     records = {"report": stored(contract), "gone": stored(contract, "gone")}
 
     reconcile([task()], records, contract, NOW, ME)

@@ -1,4 +1,4 @@
-"""Coming: every period once, in the order in which they have to be handled."""
+"""Tests of PeriodQueue: every period once, in the order in which they are due."""
 
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache

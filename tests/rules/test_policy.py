@@ -1,4 +1,4 @@
-"""Policies: lateness, overlap and pauses, from a line's modifier or from a table, and back."""
+"""Policies: lateness, overlap and suspension, parsed from a line or a table, and printed."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""redefine_in_parts: what a change of a definition closes, and what it leaves to the new one."""
+"""Tests of redefine_in_parts: what a changed definition closes, and what it leaves to the new one."""
 
 from datetime import timedelta
 
@@ -73,7 +73,7 @@ def test_a_period_of_which_no_more_is_known_is_left_to_a_definition_that_runs_it
     assert not is_closed(NOON, timing("0 12 * * * @win(after,2h)"), NOON + MINUTE)
 
 
-def test_what_came_while_nobody_was_there_is_missed_or_skipped_but_never_run() -> None:
+def test_periods_without_a_host_are_missed_or_skipped_but_never_run() -> None:
     assert closed("0 * * * *", "5 * * * *", NOON, NOON + 3 * HOUR + MINUTE) == [
         "2 missed: downtime",
         "1 skipped: definition changed",

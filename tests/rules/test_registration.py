@@ -1,4 +1,4 @@
-"""check_registrations: what `initialize` accepts, what it refuses, and which of several errors it tells of."""
+"""Tests of parse_registrations: valid registrations, refused ones, and which of several errors is reported."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -135,7 +135,7 @@ def test_an_item_is_a_tuple_or_list_of_four(item: object) -> None:
         type(item).__name__ if not isinstance(item, tuple) else str([type(part).__name__ for part in item])
     ),
 )
-def test_a_wrong_length_or_type_is_told_with_its_place(item: object) -> None:
+def test_a_wrong_length_or_type_is_reported_with_its_place(item: object) -> None:
     error = refusal(a("first"), item)
 
     assert type(error) is RegistrationShapeError
@@ -223,7 +223,7 @@ def test_of_a_delay_beyond_a_century_the_microseconds_are_dropped() -> None:
     [
         (timedelta(milliseconds=-1), -1),
         (timedelta(minutes=-5), -300_000),
-        (timedelta(microseconds=-1), -1),  # whole milliseconds, and never told as the zero it is not
+        (timedelta(microseconds=-1), -1),  # whole milliseconds, and never reported as zero
         (timedelta.min, -86_399_999_913_600_000),
     ],
 )
@@ -252,7 +252,7 @@ WRONG: list[Wrong] = [
 
 
 @pytest.mark.parametrize(("first", "second"), list(combinations(WRONG, 2)), ids=lambda row: row[0])
-def test_of_two_errors_in_an_item_the_first_in_order_is_told(first: Wrong, second: Wrong) -> None:
+def test_of_two_errors_in_an_item_the_first_in_order_is_reported(first: Wrong, second: Wrong) -> None:
     error = refusal(a(), a(**{"name": "other", **second[1], **first[1]}))
 
     assert type(error) is first[2]
@@ -260,14 +260,14 @@ def test_of_two_errors_in_an_item_the_first_in_order_is_told(first: Wrong, secon
 
 @pytest.mark.parametrize("first", WRONG, ids=lambda row: row[0])
 @pytest.mark.parametrize("second", WRONG, ids=lambda row: row[0])
-def test_of_two_wrong_items_the_first_is_told(first: Wrong, second: Wrong) -> None:
+def test_of_two_wrong_items_the_first_is_reported(first: Wrong, second: Wrong) -> None:
     error = refusal(a(), a(**{"name": "one", **first[1]}), a(**{"name": "two", **second[1]}))
 
     assert type(error) is first[2]
     assert error.details.get("registrationIndex", 1) == 1
 
 
-def test_a_missing_part_is_told_before_anything_that_is_in_it() -> None:
+def test_a_missing_part_is_reported_before_anything_that_is_in_it() -> None:
     assert type(refusal(("", "never", None))) is RegistrationShapeError
 
 

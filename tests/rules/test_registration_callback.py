@@ -1,4 +1,4 @@
-"""Callbacks: what a registration may ask to be called."""
+"""Callbacks: which callables a registration accepts."""
 
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
@@ -46,7 +46,7 @@ class CallbackMethods:
     def plain(self) -> None: ...
 
 
-class Plain:
+class SyncCallable:
     """Can be called, but does not wait."""
 
     def __call__(self) -> None: ...
@@ -94,17 +94,17 @@ REFUSED = {
     "a partial of a function": partial(plain),
     "a generator function": generator,
     "an async generator function": async_generator,
-    "an object with a call": Plain(),
+    "an object with a call": SyncCallable(),
     "an object that lies": AsyncOnlyInItsDict(),
     "a class whose objects have an async call": CallbackMethods,
     "a class with an async init": AsyncInit,
-    "a class": Plain,
+    "a class": SyncCallable,
     "a builtin": print,
 }
 
 
 @pytest.mark.parametrize("callback", ACCEPTED.values(), ids=ACCEPTED)
-def test_what_makes_a_coroutine_when_called_is_a_callback(callback: object) -> None:
+def test_a_callable_that_returns_a_coroutine_is_a_callback(callback: object) -> None:
     assert is_async_callable(callback)
     assert check(callback)[0].callback is callback
 

@@ -1,4 +1,4 @@
-"""Reader: the second element of a registration, under a contract, a dialect and a time zone."""
+"""The schedule of a registration, under a contract, a dialect and a time zone."""
 
 from datetime import datetime, timedelta
 from typing import Literal
@@ -71,7 +71,7 @@ def test_an_expression_is_read_in_the_time_zone_of_the_scheduler() -> None:
 
 
 @pytest.mark.parametrize("text", ["*/10 * * * *", "@daily", "0 0 * jan *", "0 0 * * *  @tz(UTC)"])
-def test_what_only_the_extended_dialect_has_is_refused_in_the_other(text: str) -> None:
+def test_an_extension_is_refused_in_the_other_dialect(text: str) -> None:
     assert type(refusal(reader("posix"), text)) is CronExpressionInvalidError
     assert extended(text).next(NOON) is not None
 
@@ -186,7 +186,7 @@ def test_a_line_without_a_zone_has_its_window_in_the_time_zone_of_the_scheduler(
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 
-def test_a_field_that_is_wrong_is_told_through_the_whole_chain() -> None:
+def test_a_field_that_is_wrong_is_reported_through_the_whole_chain() -> None:
     error = refusal(reader(), "61 * * * *")
 
     assert type(error) is CronExpressionInvalidError
@@ -222,7 +222,7 @@ def test_where_no_field_is_to_blame_the_expression_is(text: str) -> None:
         ("* * * * * @colour(red)", "modifier"),
     ],
 )
-def test_a_modifier_that_is_wrong_is_told_with_its_name_and_the_line(line: str, field: str) -> None:
+def test_a_modifier_that_is_wrong_is_reported_with_its_name_and_the_line(line: str, field: str) -> None:
     error = refusal(reader("extended"), line)
 
     assert type(error) is InvalidRegistrationError
@@ -230,7 +230,7 @@ def test_a_modifier_that_is_wrong_is_told_with_its_name_and_the_line(line: str, 
     assert type(error.__cause__) is InvalidDefinitionError
 
 
-def test_a_wrong_field_of_a_line_is_told_with_the_whole_line() -> None:
+def test_a_wrong_field_of_a_line_is_reported_with_the_whole_line() -> None:
     error = refusal(reader("extended"), "61 * * * * @tz(UTC)")
 
     assert type(error) is CronExpressionInvalidError

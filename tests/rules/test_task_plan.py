@@ -1,4 +1,4 @@
-"""plan: what begins now and what is remembered of it; settle: what an end leaves."""
+"""Tests of plan and settle: which tasks start now, what is recorded, and the state after an end."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -51,7 +51,7 @@ def test_a_task_that_runs_is_looked_at_again_with_its_next_occurrence() -> None:
     assert plan_task(running, HOURLY, NOON, ME) == Later(NOON + HOUR)
 
 
-def test_where_nothing_comes_any_more_there_is_no_later() -> None:
+def test_without_further_occurrences_there_is_no_next_look() -> None:
     last = parse_instant("9999-12-31T23:30:00Z")
 
     assert plan_task(REPORT._replace(last_attempt=last), HOURLY, last, ME) == Later(None)
@@ -163,14 +163,14 @@ def test_the_last_moment_of_the_calendar_can_be_persisted() -> None:
 
 
 def test_each_retry_of_a_task_that_keeps_failing_is_counted_until_its_next_occurrence() -> None:
-    record, told = REPORT, []
+    record, starts = REPORT, []
     for minutes in (0, 15, 30, 45, 60):
         now = NOON + minutes * MINUTE
         begun = begin(record, now)
-        told.append((minutes, begun.owed.reason, begun.after.retry_count))
+        starts.append((minutes, begun.owed.reason, begun.after.retry_count))
         record = fail(begun.after, now + 10 * MINUTE)
 
-    assert told == [
+    assert starts == [
         (0, ObligationReason.DUE, 0),
         (15, ObligationReason.RETRY, 1),
         (30, ObligationReason.RETRY, 2),

@@ -1,4 +1,4 @@
-"""TaskRecord: what is remembered of a task, as persisted fields and back."""
+"""Tests of TaskRecord: a task's state as persisted fields and back."""
 
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -85,7 +85,7 @@ def test_a_record_is_persisted_in_camel_case_texts_and_milliseconds() -> None:
     }
 
 
-def test_what_has_not_happened_is_none() -> None:
+def test_times_of_events_that_have_not_happened_are_none() -> None:
     absent = {name for name, value in BACKUP.to_fields().items() if value is None}
 
     assert absent == {"lastAttemptAt", "lastSuccessAt", "lastFailureAt", "pendingRetryUntil", "runningSince"}
@@ -110,7 +110,7 @@ def test_only_texts_numbers_and_none_are_persisted(record: TaskRecord) -> None:
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS) | st.text(), st.none() | st.integers() | st.floats() | st.text()))
-def test_damage_of_any_kind_is_told_as_a_task_that_cannot_be_read(damage: dict[str, object]) -> None:
+def test_damage_of_any_kind_is_reported_as_a_task_that_cannot_be_read(damage: dict[str, object]) -> None:
     record = BUSY
 
     with suppress(TaskTryDeserializeError):
@@ -179,7 +179,7 @@ def test_a_run_without_an_owner_is_interrupted() -> None:
 
 
 @pytest.mark.parametrize("value", [None, [], "backup", 7, [("name", "backup")], BUSY], ids=lambda value: type(value))
-def test_what_is_no_mapping_is_no_task(value: object) -> None:
+def test_a_value_that_is_no_mapping_is_no_task(value: object) -> None:
     error = refusal(value)
 
     assert type(error) is TaskInvalidStructureError
@@ -202,7 +202,7 @@ def test_each_field_must_be_there(field: str) -> None:
     assert dict(error.details) == {"field": field}
 
 
-def test_a_missing_field_is_told_before_a_wrong_one() -> None:
+def test_a_missing_field_is_reported_before_a_wrong_one() -> None:
     assert type(refusal({"name": 7})) is TaskMissingFieldError
 
 
@@ -223,7 +223,7 @@ NUMBERS = ["retryDelayMs", "retryCount"]
     + [(field, None, "number", "NoneType") for field in NUMBERS]
     + [(field, True, "number", "bool") for field in NUMBERS],
 )
-def test_a_field_of_the_wrong_type_is_told_with_both_types(
+def test_a_field_of_the_wrong_type_is_reported_with_both_types(
     field: str, value: object, expected: str, actual: str
 ) -> None:
     error = refusal(damaged(**{field: value}))
@@ -253,7 +253,7 @@ def test_a_field_of_the_wrong_type_is_told_with_both_types(
     ],
     ids=lambda part: str(part)[:30],
 )
-def test_a_value_that_cannot_be_is_told_with_its_reason(field: str, value: object, reason: str) -> None:
+def test_a_value_that_cannot_be_is_reported_with_its_reason(field: str, value: object, reason: str) -> None:
     error = refusal(damaged(**{field: value}))
 
     assert type(error) is TaskInvalidValueError
@@ -263,7 +263,7 @@ def test_a_value_that_cannot_be_is_told_with_its_reason(field: str, value: objec
 
 @pytest.mark.parametrize("field", ["firstSeenAt", *STRINGS_OR_NONE])
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-03-02", "2026-03-02T03:00:00", "2026-02-30T03:00:00Z"])
-def test_an_instant_that_is_none_is_told_with_its_reason(field: str, text: str) -> None:
+def test_an_instant_that_is_none_is_reported_with_its_reason(field: str, text: str) -> None:
     error = refusal(damaged(**{field: text}))
 
     assert type(error) is TaskInvalidValueError
@@ -342,7 +342,7 @@ def test_a_retry_that_waits_by_an_earlier_and_longer_delay_is_left_alone() -> No
     assert clamp(record(last_failure=NOW - HOUR, retry_until=NOW + 9 * HOUR), NOW) is None
 
 
-def test_what_was_clamped_is_not_clamped_again() -> None:
+def test_a_clamped_record_is_not_clamped_again() -> None:
     failed = NOW + 3 * DAY
     found = clamped(record(failed, last_attempt=failed, last_failure=failed, retry_until=failed + HOUR))
 

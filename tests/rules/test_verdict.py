@@ -1,4 +1,4 @@
-"""judge: what becomes of one period now."""
+"""Tests of judge: the verdict on one period at an instant."""
 
 from datetime import timedelta
 
@@ -52,7 +52,7 @@ def test_a_period_one_second_late_without_a_deadline_is_missed() -> None:
     assert judge(BACKUP, Policy(), CHOSEN + SECOND) == MISSED
 
 
-def test_a_period_within_its_deadline_runs_and_tells_how_late_it_is() -> None:
+def test_a_period_within_its_deadline_runs_and_its_lateness_is_known() -> None:
     assert judge(BACKUP, within("10m"), CHOSEN + 460 * SECOND) == Execute(460)
 
 

@@ -1,4 +1,4 @@
-"""Kernel: the demand bits of the theory, second by second; an independent and slow answer to "who starts when?"."""
+"""The demand bits of the theory, second by second: an independent and slow oracle of starts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class Config:
 
 
 @dataclass
-class Bits:
+class TaskDemands:
     """What one name owes, and what it is doing."""
 
     due: bool = False
@@ -40,8 +40,8 @@ class Bits:
 
 
 @dataclass
-class Kernel:
-    """Eager: whoever owes a run and may start, starts. `script(name, n)` gives the n-th run's success and seconds."""
+class DemandOracle:
+    """Each task that owes a run and may start, starts. `script(name, n)` gives the n-th run's success and seconds."""
 
     now: int
     script: Callable[[str, int], tuple[bool, int]]
@@ -49,13 +49,13 @@ class Kernel:
     restarts: bool  # an interrupted run is owed again
     active: bool = False
     current: dict[str, Config] = field(default_factory=dict)
-    bits: dict[str, Bits] = field(default_factory=dict)
+    bits: dict[str, TaskDemands] = field(default_factory=dict)
     starts: list[tuple[int, str]] = field(default_factory=list)
 
     def initialize(self, configs: dict[str, Config]) -> None:
         """A list succeeds, and is active."""
         for name, config in configs.items():
-            old, bits = self.current.get(name), self.bits.setdefault(name, Bits())
+            old, bits = self.current.get(name), self.bits.setdefault(name, TaskDemands())
             if old is None or (old != config and self.resets):
                 bits.forget()
                 bits.boot = config.matches(self.now)

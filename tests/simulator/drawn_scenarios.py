@@ -1,4 +1,4 @@
-"""draw(seed, contract) -> Scenario: the life that a seed stands for, in the sweeps and every night."""
+"""Draw the scenario of a seed, for the sweeps and for every night."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

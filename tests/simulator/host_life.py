@@ -1,4 +1,4 @@
-"""simulate_host(scenario, take) -> HostLife: the engine of krond on a virtual clock, stopped and held up as drawn.
+"""Simulate the engine of krond on a virtual clock, with the stops and freezes of a scenario.
 
 The same scenario gives the same trace, byte by byte.
 """

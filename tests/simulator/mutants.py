@@ -1,4 +1,4 @@
-"""MUTANTS: bugs that a scheduler could have, as changes to the text of its code, and the properties that see them."""
+"""MUTANTS: bugs that a scheduler could have, and the properties that find them."""
 
 from tests.simulator.bugs.chosen import CHOSEN
 from tests.simulator.bugs.clock import CLOCKED

@@ -1,4 +1,4 @@
-"""python -m tests.simulator.nightly --minutes N [--seed S]: new lives for so long, or until one violates something.
+"""python -m tests.simulator.nightly --minutes N [--seed S]: simulate new scenarios until one violates a property.
 
 Each seed is lived under every contract of the library. The first violation ends it with 1: its life is shrunk, said on
 standard error, and its trace is printed, ready for `kron verify`.
@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     failure = find_counterexample(lives(first, options.minutes * _SECONDS, time.monotonic))
     if failure is None:
         return 0
-    tell(failure)
+    report_failure(failure)
     return 1
 
 
@@ -50,7 +50,7 @@ def lives(first: int, seconds: float, monotonic: Callable[[], float]) -> Iterato
             _say(f"{seed - first + 1} seeds in {now - begun:.0f} s")
 
 
-def tell(failure: Counterexample) -> None:
+def report_failure(failure: Counterexample) -> None:
     """Say what is violated, in which scenario, and print the trace that shows it."""
     scenario = failure.scenario
     _say(f"{failure.violated} is violated under {scenario.contract.name}: {failure.explanation}")

@@ -1,4 +1,4 @@
-"""LIVES: short lives of a scheduler, each written down, for what the simulator does not do: wrong lists, awkward calls.
+"""LIVES: scripted schedulers, for what the simulator does not do: invalid lists, unusual calls.
 
 A life gets a ScriptedScheduler, whose trace records whatever happens in it.
 """
@@ -77,131 +77,133 @@ class ScriptedScheduler:
 Life: TypeAlias = Callable[[ScriptedScheduler], Awaitable[None]]
 
 
-async def wrong_lists(world: ScriptedScheduler) -> None:
+async def wrong_lists(scripted: ScriptedScheduler) -> None:
     """Lists with something wrong, one after the other, each with half an hour to do harm in."""
-    good, clock = world.task("good", "0,15,30,45 * * * *"), world.clock
+    good, clock = scripted.task("good", "0,15,30,45 * * * *"), scripted.clock
     lists: tuple[list[Registration], ...] = (
-        [good, world.task("good", "5 * * * *")],
-        [good, world.task("often", "61 * * * *")],
-        [good, world.task("", "5 * * * *")],
-        [good, world.task("hasty", "5 * * * *", delay=-_DELAY)],
+        [good, scripted.task("good", "5 * * * *")],
+        [good, scripted.task("often", "61 * * * *")],
+        [good, scripted.task("", "5 * * * *")],
+        [good, scripted.task("hasty", "5 * * * *", delay=-_DELAY)],
         [good, ("not async", "5 * * * *", lambda: None, _DELAY)],
     )
     for registrations in lists:
-        await world.initialize(*registrations)
+        await scripted.initialize(*registrations)
         await clock.advance(_QUARTER)
-        await world.stop()
-        await world.initialize(good)
+        await scripted.stop()
+        await scripted.initialize(good)
         await clock.advance(_QUARTER)
-        await world.initialize(*registrations)
+        await scripted.initialize(*registrations)
         await clock.advance(2 * _QUARTER)
-        await world.stop()
+        await scripted.stop()
 
 
-async def right_lists(world: ScriptedScheduler) -> None:
+async def right_lists(scripted: ScriptedScheduler) -> None:
     """Lists that are unusual, and right."""
     lists: tuple[list[Registration], ...] = (
         [],
-        [world.task("no delay", "5 * * * *", delay=timedelta(0))],
-        [world.task("one", "5 * * * *"), world.task("same time", "5 * * * *")],
-        [world.task("Müller", "5 * * * *", delay=timedelta(days=9999))],
+        [scripted.task("no delay", "5 * * * *", delay=timedelta(0))],
+        [scripted.task("one", "5 * * * *"), scripted.task("same time", "5 * * * *")],
+        [scripted.task("Müller", "5 * * * *", delay=timedelta(days=9999))],
     )
     for registrations in lists:
-        await world.initialize(*registrations)
-        await world.clock.advance(_HOUR)
-        await world.stop()
+        await scripted.initialize(*registrations)
+        await scripted.clock.advance(_HOUR)
+        await scripted.stop()
 
 
-async def first_minutes(world: ScriptedScheduler) -> None:
+async def first_minutes(scripted: ScriptedScheduler) -> None:
     """A task comes in the minute it is due, another one a minute late; one that never ran is owed after a pause."""
-    clock = world.clock
-    await world.initialize(world.task("in time", "0 * * * *"), world.task("too late", "59 * * * *"))
+    clock = scripted.clock
+    await scripted.initialize(scripted.task("in time", "0 * * * *"), scripted.task("too late", "59 * * * *"))
     await clock.advance(_QUARTER)
-    await world.stop()
-    later = (world.task("too early", "0,10 * * * *"), world.task("never ran", "40 * * * *"))
-    await world.initialize(*later)
+    await scripted.stop()
+    later = (scripted.task("too early", "0,10 * * * *"), scripted.task("never ran", "40 * * * *"))
+    await scripted.initialize(*later)
     await clock.advance(_QUARTER)
-    await world.stop()
+    await scripted.stop()
     await clock.advance(_HOUR)
-    await world.initialize(*later)
+    await scripted.initialize(*later)
     await clock.advance(2 * _QUARTER)
-    await world.stop()
+    await scripted.stop()
 
 
-async def changed_lists(world: ScriptedScheduler) -> None:
+async def changed_lists(scripted: ScriptedScheduler) -> None:
     """Between two lists a schedule or a delay changes while a retry waits, and a task goes that will come back."""
-    clock = world.clock
+    clock = scripted.clock
     lists: tuple[list[Registration], ...] = (
-        [world.failing_task("fails", "0 * * * *"), world.task("goes", "0 * * * *")],
-        [world.failing_task("fails", "0,45 * * * *")],
-        [world.failing_task("fails", "0,45 * * * *", delay=2 * _QUARTER)],
-        [world.failing_task("fails", "0,45 * * * *", delay=_DELAY), world.task("goes", "0 * * * *")],
+        [scripted.failing_task("fails", "0 * * * *"), scripted.task("goes", "0 * * * *")],
+        [scripted.failing_task("fails", "0,45 * * * *")],
+        [scripted.failing_task("fails", "0,45 * * * *", delay=2 * _QUARTER)],
+        [scripted.failing_task("fails", "0,45 * * * *", delay=_DELAY), scripted.task("goes", "0 * * * *")],
     )
     for registrations in lists:
-        await world.initialize(*registrations)
+        await scripted.initialize(*registrations)
         await clock.advance(timedelta(minutes=47))
-        await world.stop()
+        await scripted.stop()
 
 
-async def initialised_twice(world: ScriptedScheduler) -> None:
+async def initialised_twice(scripted: ScriptedScheduler) -> None:
     """A list while one is active, another one while the scheduler stops, and the same one twice at once."""
-    slow, quick = world.task("slow", "0 * * * *", lasts=_QUARTER), world.task("quick", "5 * * * *")
-    await world.initialize(slow, patience=_HALF_A_MINUTE)
-    await world.initialize(slow, quick)
-    stopping = asyncio.ensure_future(world.scheduler.stop())
-    await world.clock.advance(timedelta(minutes=1))
-    await world.initialize(quick, patience=_HOUR)
-    await world.wait_for(stopping)
-    await world.stop()
-    both = [world.scheduler.initialize([slow]) for _ in range(2)]
-    await world.wait_for(asyncio.gather(*both, return_exceptions=True))
-    await world.clock.advance(_HOUR)
-    await world.stop()
+    slow, quick = scripted.task("slow", "0 * * * *", lasts=_QUARTER), scripted.task("quick", "5 * * * *")
+    await scripted.initialize(slow, patience=_HALF_A_MINUTE)
+    await scripted.initialize(slow, quick)
+    stopping = asyncio.ensure_future(scripted.scheduler.stop())
+    await scripted.clock.advance(timedelta(minutes=1))
+    await scripted.initialize(quick, patience=_HOUR)
+    await scripted.wait_for(stopping)
+    await scripted.stop()
+    both = [scripted.scheduler.initialize([slow]) for _ in range(2)]
+    await scripted.wait_for(asyncio.gather(*both, return_exceptions=True))
+    await scripted.clock.advance(_HOUR)
+    await scripted.stop()
 
 
-async def stopped_at_the_last_moment(world: ScriptedScheduler) -> None:
+async def stopped_at_the_last_moment(scripted: ScriptedScheduler) -> None:
     """A stop is asked for while the record of a start is on its way to the disk."""
-    await world.initialize(world.task("slow", "5 * * * *", lasts=_QUARTER))
+    await scripted.initialize(scripted.task("slow", "5 * * * *", lasts=_QUARTER))
 
     async def stop() -> None:
-        await world.clock.sleep(datetime(2026, 6, 1, 12, 5, tzinfo=UTC) - world.clock.now())
-        await world.scheduler.stop()
+        await scripted.clock.sleep(datetime(2026, 6, 1, 12, 5, tzinfo=UTC) - scripted.clock.now())
+        await scripted.scheduler.stop()
 
     stopping = asyncio.ensure_future(stop())
-    await world.wait_for(stopping)
-    await world.initialize(world.task("slow", "5 * * * *"))
-    await world.clock.advance(_QUARTER)
-    await world.stop()
+    await scripted.wait_for(stopping)
+    await scripted.initialize(scripted.task("slow", "5 * * * *"))
+    await scripted.clock.advance(_QUARTER)
+    await scripted.stop()
 
 
-async def clock_set_forwards(world: ScriptedScheduler) -> None:
+async def clock_set_forwards(scripted: ScriptedScheduler) -> None:
     """The clock is set forwards, by a little and by much, while tasks run and while none does."""
-    await world.initialize(world.task("slow", "5,35 * * * *", lasts=_QUARTER), world.task("often", "* * * * *"))
+    await scripted.initialize(
+        scripted.task("slow", "5,35 * * * *", lasts=_QUARTER), scripted.task("often", "* * * * *")
+    )
     for change in (timedelta(seconds=59), _HOUR, timedelta(minutes=7), 30 * _HOUR):
-        await world.clock.advance(_QUARTER - timedelta(minutes=2))
-        world.clock.jump(change)
-        await world.clock.advance(2 * _QUARTER)
-    await world.stop()
+        await scripted.clock.advance(_QUARTER - timedelta(minutes=2))
+        scripted.clock.jump(change)
+        await scripted.clock.advance(2 * _QUARTER)
+    await scripted.stop()
 
 
-async def clock_set_back(world: ScriptedScheduler) -> None:
+async def clock_set_back(scripted: ScriptedScheduler) -> None:
     """The clock is set back by less than an hour while a task runs: it fails, and is retried before its time again."""
-    await world.clock.advance(timedelta(minutes=1))
-    await world.initialize(world.failing_task("fails", "0 * * * *", lasts=timedelta(minutes=40)))
-    await world.clock.advance(_HOUR + _QUARTER)  # it has been running since 13:00
-    world.clock.jump(-timedelta(minutes=50))
-    await world.clock.advance(2 * _HOUR)
-    await world.stop()
+    await scripted.clock.advance(timedelta(minutes=1))
+    await scripted.initialize(scripted.failing_task("fails", "0 * * * *", lasts=timedelta(minutes=40)))
+    await scripted.clock.advance(_HOUR + _QUARTER)  # it has been running since 13:00
+    scripted.clock.jump(-timedelta(minutes=50))
+    await scripted.clock.advance(2 * _HOUR)
+    await scripted.stop()
 
 
-async def failure_far_ahead(world: ScriptedScheduler) -> None:
+async def failure_far_ahead(scripted: ScriptedScheduler) -> None:
     """The clock is set back by an hour and a quarter: the last failure is far ahead of it, the start before it not."""
-    await world.clock.advance(timedelta(minutes=1))
-    await world.initialize(world.failing_task("fails", "0 * * * *", lasts=timedelta(minutes=50), delay=5 * _HOUR))
-    await world.clock.advance(2 * _HOUR - timedelta(minutes=8))  # it began at 13:00, and it is 13:53
-    world.clock.jump(-_HOUR - _QUARTER)
-    await world.clock.advance(_HOUR)
-    await world.stop()
+    await scripted.clock.advance(timedelta(minutes=1))
+    await scripted.initialize(scripted.failing_task("fails", "0 * * * *", lasts=timedelta(minutes=50), delay=5 * _HOUR))
+    await scripted.clock.advance(2 * _HOUR - timedelta(minutes=8))  # it began at 13:00, and it is 13:53
+    scripted.clock.jump(-_HOUR - _QUARTER)
+    await scripted.clock.advance(_HOUR)
+    await scripted.stop()
 
 
 LIVES: Mapping[str, Life] = MappingProxyType(
@@ -226,9 +228,9 @@ def live(life: Life, contract: str, take: Callable[[TraceEvent], object]) -> Non
     """Live a life under a contract; each position of its trace is handed over as it comes."""
 
     async def lived() -> None:
-        world = ScriptedScheduler(contract, take)
-        await life(world)
-        await world.clock.advance(2 * _HOUR)
+        scripted = ScriptedScheduler(contract, take)
+        await life(scripted)
+        await scripted.clock.advance(2 * _HOUR)
 
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         runner.run(lived())

@@ -1,4 +1,4 @@
-"""find(scenarios, judge) -> Failure, shrink(scenario, fails) -> Scenario: from many lives to the smallest that fails.
+"""Find the first scenario that fails, and shrink it to the smallest that fails in the same way.
 
 Nothing here draws: the same scenarios in the same order give the same failure.
 """

@@ -1,4 +1,4 @@
-"""The scheduler starts what the theory's demand bits demand, at the same second, whatever life it is given."""
+"""The scheduler starts what the theory's demand bits demand, at the same second, in every scenario."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ from kron import Scheduler
 from kron.rules.contract import PRESETS, CatchUp, ChangedTaskHistory, Contract, InterruptedRun
 from kron.rules.events import Event
 from kron.testing import MemoryTaskLedger, VirtualClock, crash
-from tests.simulator.demand_oracle import MINUTE, Config, Kernel
+from tests.simulator.demand_oracle import MINUTE, Config, DemandOracle
 
 ORIGIN = datetime(2026, 3, 1, tzinfo=UTC)
 CONTRACTS = [preset for preset in PRESETS.values() if preset.catch_up is CatchUp.RUN_ONCE]
@@ -74,33 +74,33 @@ async def lived(contract: Contract, begin: int, first: Configs, life: list[Step]
 
 
 def demanded(contract: Contract, begin: int, first: Configs, life: list[Step], outcomes: Runs) -> Starts:
-    """Live the same life by the kernel alone."""
-    kernel = Kernel(
+    """Simulate the same scenario with the oracle alone."""
+    oracle = DemandOracle(
         begin,
         lambda _, n: outcomes[n % len(outcomes)],
         resets=contract.changed_task_history is ChangedTaskHistory.RESET,
         restarts=contract.interrupted_run is InterruptedRun.RESTART,
     )
-    kernel.initialize(first)
+    oracle.initialize(first)
     for what, seconds, configs in life:
         if what == "crash":
-            kernel.crash()
-            kernel.advance(seconds)
-            kernel.initialize(configs)
+            oracle.crash()
+            oracle.advance(seconds)
+            oracle.initialize(configs)
         elif what == "stop":
-            kernel.stop()
-            kernel.advance(seconds + LONGEST_RUN)
-            kernel.initialize(configs)
+            oracle.stop()
+            oracle.advance(seconds + LONGEST_RUN)
+            oracle.initialize(configs)
         else:
-            kernel.advance(seconds)
-    return kernel.starts
+            oracle.advance(seconds)
+    return oracle.starts
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: contract.name)
 @settings(max_examples=60, deadline=None)
 @given(begin=st.integers(0, 7200), first=configs, life=steps, outcomes=runs)
-def test_whoever_owes_a_run_starts_at_that_second_and_nobody_else(
+def test_each_task_that_owes_a_run_starts_at_that_second_and_no_other(
     contract: Contract, begin: int, first: Configs, life: list[Step], outcomes: Runs
 ) -> None:
     starts = asyncio.run(lived(contract, begin, first, life, outcomes))

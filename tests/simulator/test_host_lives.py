@@ -1,4 +1,4 @@
-"""Drawn lives of a host of jobs: after a freeze the newest period in time runs, after a stall each is judged."""
+"""Random scenarios of a host: after a freeze the newest period in time runs, after a stall each is judged."""
 
 import json
 from bisect import bisect_left, bisect_right
@@ -55,8 +55,8 @@ def lived(seed: int) -> tuple[HostScenario, HostLife, list[str]]:
 # --- the oracle -------------------------------------------------------------------------------------------------------
 
 
-class Fates:
-    """What became of the periods of a job, by a reading of the ledger and of the schedule of its own."""
+class PeriodOutcomes:
+    """The outcomes of a job's periods, read independently from the ledger and the schedule."""
 
     def __init__(self, scenario: HostScenario, life: HostLife, work: JobSpec) -> None:
         assert work.timing is not None
@@ -69,7 +69,7 @@ class Fates:
         self._lasts = [last for last, _, _ in self._closed]
 
     def of(self, after: Instant, until: Instant) -> list[tuple[Instant, str]]:
-        """Return the chosen times in a time, the earliest first, each with what became of its period."""
+        """Return the chosen times in a time, the earliest first, each with the outcome of its period."""
         first, last = (bisect_right(self._chosen, (at, END)) for at in (after, until))
         return [(chosen, self._outcome(nominal)) for chosen, nominal in self._chosen[first:last]]
 
@@ -93,12 +93,12 @@ def expected(work: JobSpec, chosen: list[Instant], woke: Instant) -> list[set[st
 
 def complaints(scenario: HostScenario, life: HostLife) -> Iterator[str]:
     """Yield what is wrong with a life."""
-    fates = {work: Fates(scenario, life, work) for work in scenario.works}
+    outcomes = {work: PeriodOutcomes(scenario, life, work) for work in scenario.works}
     for standstill in life.standstills:
         place, began, ended = standstill
-        due = [at for each in fates.values() for at, _ in each.of(began, ended)]
+        due = [at for each in outcomes.values() for at, _ in each.of(began, ended)]
         is_frozen = place is not Place.AT_THE_DISK and bool(due) and ended - min(due) > scenario.slack
-        for work, each in fates.items():
+        for work, each in outcomes.items():
             periods = each.of(began, ended)
             if is_frozen:
                 allowed = expected(work, [at for at, _ in periods], ended)
@@ -107,14 +107,14 @@ def complaints(scenario: HostScenario, life: HostLife) -> Iterator[str]:
             else:
                 allowed = [{"executed", "skipped active"}] * len(periods)
             if any(found not in right for (_, found), right in zip(periods, allowed, strict=True)):
-                yield f"seed {scenario.seed}, {_told(standstill)}, {work.identity}: {periods} instead of {allowed}"
+                yield f"seed {scenario.seed}, {_text(standstill)}, {work.identity}: {periods} instead of {allowed}"
     end = scenario.start + scenario.span - scenario.slack
-    for work, each in fates.items():
+    for work, each in outcomes.items():
         if forgotten := [at for at, found in each.of(scenario.start, end) if found == "nothing"]:
-            yield f"seed {scenario.seed}, {work.identity}: nothing became of what was chosen for {forgotten}"
+            yield f"seed {scenario.seed}, {work.identity}: no outcome for what was chosen for {forgotten}"
 
 
-def _told(standstill: Standstill) -> str:
+def _text(standstill: Standstill) -> str:
     return f"{standstill.place.value} from {standstill.began:%H:%M:%S} to {standstill.ended:%H:%M:%S}"
 
 

@@ -1,4 +1,4 @@
-"""The judge bites: a scheduler with a bug violates the property that forbids it, and one without violates none."""
+"""A scheduler with a bug violates the property that forbids it, and one without violates none."""
 
 import json
 import os

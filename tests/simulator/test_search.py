@@ -1,4 +1,4 @@
-"""A search finds what fails first, and shrinks it to the least that fails in the same way."""
+"""A search finds the first failure, and shrinks it to the smallest scenario that fails in the same way."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -83,7 +83,7 @@ def test_a_behaviour_keeps_only_what_matters() -> None:
     )
 
 
-def test_what_always_fails_shrinks_to_next_to_nothing() -> None:
+def test_a_scenario_that_always_fails_shrinks_to_next_to_nothing() -> None:
     found = shrink(LIFE, lambda _: True)
 
     assert (len(found.jobs), found.span, found.accidents) == (1, HOUR, NO_FAULTS)
@@ -91,11 +91,11 @@ def test_what_always_fails_shrinks_to_next_to_nothing() -> None:
     assert not list(simpler(found))
 
 
-def test_what_fails_only_as_it_is_stays_as_it_is() -> None:
+def test_a_scenario_that_fails_only_as_it_is_does_not_shrink() -> None:
     assert shrink(LIFE, lambda _: False) == LIFE
 
 
-def test_what_comes_out_is_the_last_that_was_said_to_fail() -> None:
+def test_the_result_is_the_last_scenario_that_failed() -> None:
     fails, asked = counted(lambda scenario: len(scenario.jobs) == 2 or scenario.span < 9 * HOUR)
 
     found = shrink(LIFE, fails)
@@ -142,7 +142,7 @@ def test_a_trace_ends_where_the_violation_is_seen() -> None:
     assert names(failure.trace[-1]) == ["RunStart"]
 
 
-def test_what_is_found_fails_when_it_is_lived_again() -> None:
+def test_the_scenario_found_fails_again() -> None:
     failure = find_counterexample([LIFE], second_start())
 
     assert failure is not None

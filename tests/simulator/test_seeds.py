@@ -1,4 +1,4 @@
-"""Thousands of drawn lives, under each contract of the library, and not one violation."""
+"""Thousands of random scenarios under each contract of the library violate no property."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Clerk: a long trace is written and judged by another process, and nobody can tell."""
+"""Tests of the trace writer: another process writes and judges a long trace with the same result."""
 
 from itertools import chain
 from pathlib import Path
@@ -41,60 +41,60 @@ def minutes(number: int, event: str = "RunSuccess") -> list[TraceEvent]:
 def test_a_trace_is_written_and_judged_as_if_there_were_no_clerk(tmp_path: Path, length: int) -> None:
     positions: list[TracePosition] = [*minutes(length), *AT_ONCE]
     path = tmp_path / "trace.jsonl"
-    clerk, checker = TraceWriter(HEADER, path, verify=True), Checker(HEADER)
+    writer, checker = TraceWriter(HEADER, path, verify=True), Checker(HEADER)
 
     for position in positions:
-        clerk.take(position)
+        writer.take(position)
         checker.read(position)
 
-    assert clerk.close() == checker.report()
+    assert writer.close() == checker.report()
     lines = [write_header(HEADER), *(write_event(position) for position in positions)]
     assert path.read_text().split("\n") == [*lines, ""]
 
 
 def test_a_violation_far_into_a_trace_is_found(tmp_path: Path) -> None:
-    clerk = TraceWriter(HEADER, tmp_path / "trace.jsonl", verify=True)
+    writer = TraceWriter(HEADER, tmp_path / "trace.jsonl", verify=True)
     positions = minutes(4_000)
 
     for position in [*positions, TraceEvent(positions[-1].time_ms, "RunStart", {"task": "a"})]:
-        clerk.take(position)
-    report = clerk.close()
+        writer.take(position)
+    report = writer.close()
 
     assert report is not None
     assert report.verdict is TruthValue.VIOLATED
 
 
 def test_without_a_judge_there_is_no_report(tmp_path: Path) -> None:
-    clerk = TraceWriter(HEADER, tmp_path / "trace.jsonl", verify=False)
+    writer = TraceWriter(HEADER, tmp_path / "trace.jsonl", verify=False)
 
     for position in minutes(4_000):
-        clerk.take(position)
+        writer.take(position)
 
-    assert clerk.close() is None
+    assert writer.close() is None
     assert len((tmp_path / "trace.jsonl").read_text().splitlines()) == 8_003
 
 
 @pytest.mark.parametrize("length", [10, 4_000], ids=["a short trace", "a long one"])
-def test_what_cannot_stand_in_a_trace_is_said(tmp_path: Path, length: int) -> None:
-    clerk = TraceWriter(HEADER, tmp_path / "trace.jsonl", verify=True)
+def test_an_event_that_cannot_be_written_is_an_error(tmp_path: Path, length: int) -> None:
+    writer = TraceWriter(HEADER, tmp_path / "trace.jsonl", verify=True)
     positions = minutes(length)
 
     for position in [*positions, TraceEvent(positions[-1].time_ms, "StopEnd", {"call": 7})]:
-        clerk.take(position)
+        writer.take(position)
 
     with pytest.raises(InvalidTraceError):
-        clerk.close()
+        writer.close()
 
 
 def test_a_clerk_that_is_let_go_leaves_no_process(tmp_path: Path) -> None:
-    clerk = TraceWriter(HEADER, tmp_path / "trace.jsonl", verify=True)
+    writer = TraceWriter(HEADER, tmp_path / "trace.jsonl", verify=True)
 
     for position in minutes(4_000):
-        clerk.take(position)
-    clerk.kill()
+        writer.take(position)
+    writer.kill()
 
-    assert clerk._process is not None
-    assert clerk._process.returncode is not None
+    assert writer._process is not None
+    assert writer._process.returncode is not None
 
 
 def test_a_file_that_cannot_be_made_is_said_at_once(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""python -m tests.simulator.trial CONTRACT PROPERTY…: live until one of the properties is violated.
+"""python -m tests.simulator.trial CONTRACT PROPERTY…: run the scripted schedulers until a property is violated.
 
 Out comes a JSON line for each property as it is violated for the first time, on standard output. The lives are the
 same each time: first those that are written down, then drawn ones of several kinds.
@@ -76,19 +76,19 @@ def stories(contract: str, seeds: Iterable[int] = SEEDS) -> Iterator[tuple[str, 
 
 def main(contract: str, wanted: Iterable[str]) -> None:
     """Live until one of the wanted properties is violated, or there is no life left."""
-    told: set[str] = set()
+    reported: set[str] = set()
 
-    def tell(name: str, finding: PropertyResult) -> None:
+    def report(name: str, finding: PropertyResult) -> None:
         violated = finding.property.name
-        if violated not in told:
-            told.add(violated)
+        if violated not in reported:
+            reported.add(violated)
             print(json.dumps({"property": violated, "life": name, "explanation": finding.explanation}), flush=True)
         if violated in wanted:
             os._exit(0)  # what is wrong with a scheduler may also keep its life from coming to an end
 
     for name, header, story in stories(contract):
         checker = Checker(header)
-        checker.listen(partial(tell, name))
+        checker.listen(partial(report, name))
         story(checker.read)
 
 

@@ -1,1 +1,1 @@
-"""Did it behave? The judge, and proofs that it can be trusted."""
+"""Tests of the theory: the judge, and why it can be trusted."""

@@ -1,4 +1,4 @@
-"""Strategies: formulas and words over three atoms."""
+"""Hypothesis strategies: formulas and words over three atoms."""
 
 from hypothesis import strategies as st
 

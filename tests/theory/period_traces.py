@@ -1,4 +1,4 @@
-"""period_trace("I D1 RS1 REs1 O1(executed)") -> positions: traces of jobs that choose a second for each period.
+"""Traces of jobs with periods, from a short notation: "I D1 RS1 REs1 O1(executed)".
 
 An event has its letter, the number of its period, what it says in brackets, and after `@` its second; without one it
 comes a millisecond after the event before. `I` is `IS IEs`, `D` a Decision, `O` an Outcome. Before a colon stands the

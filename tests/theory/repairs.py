@@ -1,4 +1,4 @@
-"""DEFECTS and DILEMMAS: formulas of the documents beside the repaired ones, each with a word that tells them apart.
+"""DEFECTS and DILEMMAS: formulas of the documents beside the repaired ones, each with a word that distinguishes them.
 
 A word is written like a trace: its positions one after the other, atoms at one position joined by `&`, `–` for none,
 and after `@` the second; without one a position comes a millisecond after the one before. `I` is `IS IEs&Listed`.
@@ -90,7 +90,7 @@ DEFECTS = (
     Defect(
         "M5, Orphaned",
         "A crash does not end what it interrupts: a later crash interrupts it again, even if the task was "
-        "removed in between and added again.",
+        "removed in between and was added again.",
         "I Due RS Crash IS IEs SS SE I Crash I RS",
         _THEORY.s1, HOLDS, S1.formula, VIOLATED, ("Orphaned",),
     ),
@@ -124,7 +124,7 @@ DEFECTS = (
     ),
     Defect(
         "M13, tasks as tuples",
-        "A changed schedule makes another tuple (′), whose past dues were not served: it runs at once, in a "
+        "A changed schedule makes another tuple (′), whose past dues are not served: it runs at once, in a "
         "minute that was served already.",
         "I Due&Due′ RS REs SS SE IS IEs&Listed&Listed′&Changed RS&RS′",
         _NEW.s1, HOLDS, S1.formula, VIOLATED, ("DuePending",),
@@ -186,7 +186,7 @@ DEFECTS = (
         "I Due RS SS SE REs", originals.P9, HOLDS, S3.formula, VIOLATED,
     ),
     Defect(
-        "P10", "It demands of the world that a caller initialises again.",
+        "P10", "The formula demands that a user initialises again.",
         "I Due RS Crash", originals.P10, UNDECIDED, P10.formula, HOLDS,
     ),
     Defect(
@@ -211,7 +211,7 @@ DEFECTS = (
         "I Due@60 RS Due@120 REs@200 RS REs", originals.P13, VIOLATED, L1.formula, HOLDS, ("Obligation",),
     ),
     Defect(
-        "P16", "The until is strong: after a stop a caller has to initialise again.",
+        "P16", "The until is strong: after a stop a user has to initialise again.",
         "I SS SE", originals.P16, UNDECIDED, T3.formula, HOLDS,
     ),
 )  # fmt: skip
@@ -261,9 +261,9 @@ IN_WORDS = {
     "M16": "The constants a, b and lag may be chosen after the fact: then nothing violates L1 and L2. Here they stand "
     "in the header, before the first event.",
     "M17": "L1 wants the start to come even if no compute is ever granted again. Here frozen time does not count, and "
-    "at a closed end nothing more is owed.",
+    "at a closed end nothing is owed.",
     "M18": "The length of an interval counts its instants, one too many. A millisecond in a minute: left as it is.",
-    "P15, P17": "They speak of what recurs for ever, and P17 does not allow the scheduler to be stopped. No word is "
-    "a witness; each single due instant is judged by P13.",
+    "P15, P17": "They speak of what recurs for ever, and P17 forbids stopping the scheduler. No word is a witness; "
+    "each single due instant is judged by P13.",
     "lag": "There is some Δ within which starts come: true of every trace. P13 with a fixed bound takes its place.",
 }

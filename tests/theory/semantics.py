@@ -1,4 +1,4 @@
-"""meaning(formula, word) -> Verdict: what a formula says about a finite word, by definition and nothing else.
+"""The verdict of a formula on a finite word, by definition only.
 
 Slow on purpose: this is what the monitor is measured against. A word may be cut off, so there are three readings of its
 end. FINITE: nothing follows, and `X` holds at the last position. GRANTED: whatever is still open turns out well.

@@ -1,4 +1,4 @@
-"""What another list does to what is owed."""
+"""The effect of another list on owed runs."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.theory.traces import finding
 
 
 @pytest.mark.parametrize(("later", "verdict"), [(100_000, TruthValue.UNDECIDED), (100_001, TruthValue.VIOLATED)])
-def test_with_another_list_the_time_that_it_may_take_begins_anew(later: int, verdict: TruthValue) -> None:
+def test_another_list_restarts_the_time_limit(later: int, verdict: TruthValue) -> None:
     def init(t: int, call: int, *names: str) -> list[TraceEvent]:
         listed = [{"name": name, "cron": NEVER_NOW, "retryDelayMs": 1_000} for name in names]
         start = TraceEvent(t, "InitStart", {"call": call, "registrations": listed})

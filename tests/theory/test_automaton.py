@@ -1,4 +1,4 @@
-"""Automaton: letter by letter it comes to what the definition says, and never needs more room."""
+"""Tests of Automaton: letter by letter it agrees with the definition, in bounded memory."""
 
 from random import Random
 
@@ -33,7 +33,7 @@ def read(automaton: Automaton, word: list[Letter]) -> int:
 
 
 @given(formulas, words)
-def test_its_verdict_is_the_one_of_the_definition(formula: Formula, word: list[Letter]) -> None:
+def test_the_verdict_of_an_automaton_is_that_of_the_definition(formula: Formula, word: list[Letter]) -> None:
     automaton = Automaton([formula])
 
     assert automaton.verdicts(read(automaton, word)) == [meaning(formula, Word(word))]
@@ -55,7 +55,7 @@ def test_a_violation_is_noticed_at_the_first_position_that_proves_it(formula: Fo
 
 
 @given(formulas, words)
-def test_what_is_violated_stays_violated(formula: Formula, word: list[Letter]) -> None:
+def test_a_violated_formula_stays_violated(formula: Formula, word: list[Letter]) -> None:
     automaton = Automaton([formula])
     broken = [bool(automaton.violated(read(automaton, word[:length]))) for length in range(len(word) + 1)]
 
@@ -107,7 +107,7 @@ def test_the_table_stops_growing(seed: int) -> None:
     assert len(automaton) < 64
 
 
-def test_what_may_still_come_is_open_and_what_came_is_not() -> None:
+def test_a_formula_that_may_still_hold_is_open_and_one_that_held_is_not() -> None:
     automaton = Automaton([Eventually(P)])
 
     assert automaton.verdicts(read(automaton, [frozenset()])) == [TruthValue.UNDECIDED]

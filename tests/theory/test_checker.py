@@ -1,4 +1,4 @@
-"""Checker: on any trace it comes to what the formulas mean, position by position."""
+"""Tests of Checker: on any trace it agrees with the formulas, position by position."""
 
 from collections.abc import Iterator, Sequence
 
@@ -116,13 +116,13 @@ def test_every_property_of_a_task_is_judged_as_its_formula_means(positions: list
 
     for each in judged("declarative"):
         if response(each.formula) is not None and has_another_list(positions):
-            continue  # with another list the time that it may take begins anew, which a formula cannot say
+            continue  # with another list the time that it may take starts over, which a formula cannot say
         assert finding(report, each.name).verdict is by_definition(each, positions), each.name
         assert finding(report, each.name).line == first_violation(each, positions), each.name
 
 
 def by_definition(each: Property, positions: list[TraceEvent]) -> TruthValue:
-    verdicts = {meaning(each.formula, word_of(task, positions)) for task in (*TASKS, "nobody")}
+    verdicts = {meaning(each.formula, word_of(task, positions)) for task in (*TASKS, "unlisted")}
     order = (TruthValue.VIOLATED, TruthValue.UNDECIDED, TruthValue.HOLDS)
     return next(verdict for verdict in order if verdict in verdicts)
 
@@ -150,7 +150,7 @@ def test_a_start_before_its_due_instant_is_a_violation() -> None:
     assert violated(judge("I@0 RS@299.999 REs End@400", adds=True)) == {"S1", "L1"}
 
 
-def test_an_added_due_that_nobody_serves_is_a_violation_at_the_next_line() -> None:
+def test_an_added_due_that_is_not_served_is_a_violation_at_the_next_line() -> None:
     report = judge("I@0 Freeze@100 Thaw@100 End@361", adds=True)
 
     assert violated(report) == {"L1"}
@@ -228,7 +228,7 @@ def test_an_empty_trace_is_sound() -> None:
     assert (report.verdict, undecided(report)) == (TruthValue.HOLDS, set())
 
 
-def test_a_failure_that_was_told_late_counts_from_when_it_happened() -> None:
+def test_a_failure_that_was_reported_late_counts_from_when_it_happened() -> None:
     checker = Checker(TraceHeader("declarative"))
     listed = [{"name": "a", "cron": "5 * * * *", "retryDelayMs": 1_000}]
     for position in [
@@ -270,7 +270,7 @@ HOURS_AGO = -10 * 3_600_000
     ],
     ids=["missed", "served", "cut off", "retry", "new since"],
 )
-def test_what_the_ledger_remembers_says_whether_a_run_is_owed_at_once(memory: dict[str, object], owed: bool) -> None:  # noqa: FBT001
+def test_the_record_of_the_ledger_decides_whether_a_run_is_owed_at_once(memory: dict[str, object], owed: bool) -> None:  # noqa: FBT001
     item = {"task": "a", "cron": "5 * * * *", "retryDelayMs": 0, "first": HOURS_AGO, **memory}
     checker = Checker(TraceHeader("declarative"))
     listed = [{"name": "a", "cron": "5 * * * *", "retryDelayMs": 0}]

@@ -1,4 +1,4 @@
-"""Checker: what a trace itself says of due instants, and what a clock that was set back shows again."""
+"""Tests of Checker: due instants that a trace names, and those that a clock set back shows again."""
 
 from kron.theory.checker import Checker
 from kron.theory.formula import TruthValue
@@ -36,12 +36,12 @@ def with_clock(text: str, **clocks: float) -> TraceReport:
     return checker.report()
 
 
-def test_what_was_served_is_not_due_again_when_the_clock_shows_it_again() -> None:
+def test_a_served_instant_is_not_due_again_when_the_clock_shows_it_again() -> None:
     assert with_clock("I@0 RS@300 REs@301 Thaw@400 End@700", at4=200).verdict is TruthValue.HOLDS
     assert violated(with_clock("I@0 RS@300 REs@301 Thaw@400 RS@400", at4=200, at5=300)) == {"S1"}
 
 
-def test_what_was_not_served_is_due_when_the_clock_shows_it_again() -> None:
+def test_an_unserved_instant_is_due_when_the_clock_shows_it_again() -> None:
     started = "I@0 RS@300 Thaw@4000 REs@4000 RS@4000 REs@4000 End@4100"  # due at 300 and, while it ran, at 3900
 
     assert with_clock(started, at3=3800, at4=3850, at5=3900, at6=3900).verdict is TruthValue.HOLDS

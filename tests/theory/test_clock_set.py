@@ -1,4 +1,4 @@
-"""ClockSet: a clock that was far ahead was set back; what is owed is counted from the clock, and must come by it."""
+"""Tests of ClockSet: after a clock is set back, owed runs are counted from the new time."""
 
 from typing import Any
 
@@ -85,7 +85,7 @@ def test_a_list_after_the_correction_counts_from_the_clock() -> None:
     assert "S1" in violated(judge(*lines, (LATER, NOW, "RunStart")))
 
 
-def test_what_the_ledger_remembers_of_a_clamp_counts_if_a_crash_kept_it_out_of_the_trace() -> None:
+def test_the_clamp_in_the_ledger_counts_if_a_crash_kept_it_out_of_the_trace() -> None:
     memory = {**HOURLY[0], "task": "a", "first": 0, "lastStart": NOW - HOUR}
     lines: list[tuple[Any, ...]] = [
         (LATER, LATER, "UnexpectedShutdown"),

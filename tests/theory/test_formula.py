@@ -1,4 +1,4 @@
-"""Formulas: printed as the theory writes them, no bracket too many and none too few; values that know their parts."""
+"""Formulas: printed in the theory's notation with minimal brackets, and aware of their parts."""
 
 from dataclasses import FrozenInstanceError, fields, replace
 
@@ -99,14 +99,12 @@ def test_brackets_stand_where_it_is_bound_more_loosely_than_what_surrounds_it(fo
     ],
     ids=str,
 )
-def test_what_stands_in_a_row_is_read_from_the_left_and_only_and_and_or_stand_in_rows(
-    formula: Formula, text: str
-) -> None:
+def test_a_chain_is_read_from_the_left_and_only_and_and_or_form_chains(formula: Formula, text: str) -> None:
     assert str(formula) == text
 
 
 @given(formulas)
-def test_what_is_printed_can_be_read_back(formula: Formula) -> None:
+def test_a_printed_formula_is_read_back(formula: Formula) -> None:
     unfolded = without_names(formula)
 
     assert read(str(unfolded)) == unfolded
@@ -229,7 +227,7 @@ def test_equal_formulas_are_equal_values(formula: Formula) -> None:
     ],
     ids=str,
 )
-def test_what_is_built_differently_is_different(one: Formula, other: Formula) -> None:
+def test_formulas_that_are_built_differently_are_different(one: Formula, other: Formula) -> None:
     assert one != other
     assert len({one, other}) == 2
 

@@ -1,4 +1,4 @@
-"""Lists that follow each other: what is owed under which of them, and for how long those that left are remembered."""
+"""Consecutive lists: what each of them owes, and how long removed tasks are remembered."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def start(t: int, task: str = "a") -> TraceEvent:
     [[HOURLY, OTHER], [{**HOURLY, "retryDelayMs": 1}]],
     ids=["another task comes", "its own delay changes"],
 )
-def test_a_changed_list_gives_what_is_owed_its_time_anew(registrations: list[dict[str, object]]) -> None:
+def test_a_changed_list_restarts_the_time_limit_of_owed_runs(registrations: list[dict[str, object]]) -> None:
     changed = lists((0, [HOURLY]), (DUE + 50_000, registrations))
 
     report = judge(*changed, start(DUE + 70_000))
@@ -56,7 +56,7 @@ def test_the_same_list_again_does_not() -> None:
     assert violated(report) == {"P13"}
 
 
-def test_a_run_cut_off_has_its_time_anew_with_a_changed_list() -> None:
+def test_a_changed_list_restarts_the_time_limit_of_an_interrupted_run() -> None:
     listed = lists((0, [HOURLY]), (DUE + 2_000, [HOURLY]), (DUE + 52_000, [HOURLY, OTHER]))
 
     report = judge(*listed, start(DUE), TraceEvent(DUE + 1, "UnexpectedShutdown"), start(DUE + 72_000))

@@ -1,4 +1,4 @@
-"""Checker.read_runs: many runs at once are judged as one after the other."""
+"""Tests of Checker.read_runs: many runs at once are judged like one after the other."""
 
 from itertools import groupby
 

@@ -1,4 +1,4 @@
-"""The page on the theory says what the code says: its tables are written from the code, its traces are recorded."""
+"""The page on the theory: its tables are generated from the code, and its traces are recorded."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ MEANING = {
     "Orphaned": "a crash cuts a run off",
     "RSucc": "a start whose run will succeed",
     "Frozen": "nothing can be done: between Freeze and Thaw, or at a crash without an action at its position",
-    "Served": "what takes demands away: a start, or a new first coming",
+    "Served": "what takes demands away: a start, or being added again",
     "DuePending": "a due instant has passed that no start has served",
     "RetryPending": "the delay after the last failure has passed, and no start came since",
     "OrphanedPending": "a run was cut off and not restarted",
@@ -147,7 +147,7 @@ def page() -> str:
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert PAGE.read_text("utf-8") == page(), "write it anew: python -m tests.theory.test_page"
+    assert PAGE.read_text("utf-8") == page(), "update it: python -m tests.theory.test_page"
 
 
 @pytest.mark.parametrize("macro", named_macros(), ids=str)

@@ -1,4 +1,4 @@
-"""Periods: memory is bounded, and what it no longer holds is not run again."""
+"""Periods: memory is bounded, and forgotten periods are not run again."""
 
 import tracemalloc
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def days(periods: int) -> Iterator[TracePosition]:
         yield TraceEvent(t + 1, "Outcome", {"identity": "a", "period": minute(number), "outcome": "executed"})
 
 
-def test_periods_that_nobody_closes_are_forgotten_as_well() -> None:
+def test_periods_that_are_never_closed_are_forgotten_as_well() -> None:
     decided = [TraceEvent(0, "Decision", decision(number, minute(number, 30))) for number in range(1, 5_000)]
     checker = Checker(TraceHeader("kron"))
     tracemalloc.start()

@@ -91,7 +91,7 @@ SOUND = [
     "I RS1(1) REf1 O1(executed) RS1(2) REs1(2)",
     "I D1(300) D2(200) D3(250) RS2@200 RS3@250 RS1@300",  # windows overlap, so that chosen times are out of order
     "I D1 D1 Crash I D1",
-    "I D1 D1(91/v2) D1(91/v2)",  # another definition decides anew
+    "I D1 D1(91/v2) D1(91/v2)",  # another definition decides again
     "I D1(-) D1(90/v2) RS1@90",
     "I D1 D2 I@300 RS1 RS2",  # a reload is no downtime
     "D1 D2 Resumed@300 RS2 RS1",  # nor is a resumption of what was not suspended
@@ -109,7 +109,7 @@ SOUND = [
     "I D1 RS1@90 Suspended REf1 RS1(2) REs1 Resumed O1(executed)",  # an execution goes on
     "I Suspended b:RS1 b:REs1 b:O1(executed) Resumed",
     "I RS1 REs1 O1(executed) SS SE I RS2 REs2 End",
-    "I RS REs RS REs RS REf",  # runs without a period are nobody's execution
+    "I RS REs RS REs RS REf",  # runs without a period execute no period
     "I O1(missed) RS REs",
     "I D1&O1(executed)&RS1@90 REs1",  # what a step says and does is one position
     "I D1&O1(missed)@90 D2(-)&O2(unschedulable)",

@@ -1,4 +1,4 @@
-"""Periods: on any trace of decisions, runs and outcomes the verdicts are what the formulas mean, letter by letter."""
+"""Periods: on any trace the verdicts agree with the formulas, letter by letter."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product

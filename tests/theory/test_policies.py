@@ -1,4 +1,4 @@
-"""Policies of jobs: what a violation of deadline, overlap or retries says."""
+"""Policies of jobs: the report of a violated deadline, overlap or retry rule."""
 
 import pytest
 

@@ -100,7 +100,7 @@ def test_a_sound_trace_holds(text: str) -> None:
         ("I Due@60 IS#2@100", {"L1", "L2"}),
     ],
 )
-def test_what_a_longer_trace_would_tell_is_open(text: str, names: set[str]) -> None:
+def test_a_verdict_that_needs_a_longer_trace_is_open(text: str, names: set[str]) -> None:
     report = judge(text)
 
     assert (violated(report), undecided(report)) == (set(), names)
@@ -108,7 +108,7 @@ def test_what_a_longer_trace_would_tell_is_open(text: str, names: set[str]) -> N
 
 
 @pytest.mark.parametrize("text", ["I Due@60 End(closed)@90", "IS@0 End(closed)@10", "I SS End(closed)"])
-def test_at_the_end_of_all_things_nothing_is_owed_any_more(text: str) -> None:
+def test_at_a_closed_end_nothing_is_owed(text: str) -> None:
     assert judge(text).verdict is TruthValue.HOLDS
 
 
@@ -120,7 +120,7 @@ def test_a_run_in_flight_at_the_end_of_all_things_never_ends() -> None:
 
 
 @pytest.mark.parametrize("name", ["E4", "E5", "A1"])
-def test_what_recurs_for_ever_is_never_decided_and_does_not_count(name: str) -> None:
+def test_a_property_about_recurrence_is_never_decided_and_does_not_count(name: str) -> None:
     report = judge("I Due RS REs")
 
     assert finding(report, name).verdict is TruthValue.UNDECIDED
@@ -204,7 +204,7 @@ def test_the_older_model_accepts_what_is_sound(text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "blame"), [("I Due RS Crash REs", ENVIRONMENT), ("I Due Crash RS", SCHEDULER)])
-def test_of_a_property_about_both_the_event_tells_whose_fault_it_is(text: str, blame: Owner) -> None:
+def test_for_a_property_about_both_the_event_decides_the_blame(text: str, blame: Owner) -> None:
     assert finding(judge(text, "polling"), "P6").blame is blame
 
 

@@ -1,4 +1,4 @@
-"""What the documents' own formulas say, executed: each defect on the word that shows it."""
+"""The documents' own formulas, executed: each defect on the word that shows it."""
 
 import pytest
 
@@ -25,12 +25,12 @@ def test_the_repaired_formula_says_on_the_witness_what_it_means(defect: Defect) 
 
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=of)
-def test_a_witness_tells_the_two_apart(defect: Defect) -> None:
+def test_a_witness_distinguishes_the_two_formulas(defect: Defect) -> None:
     assert defect.says is not defect.should
 
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=of)
-def test_what_is_shown_of_a_defect_is_a_difference(defect: Defect) -> None:
+def test_the_formulas_that_a_defect_shows_differ(defect: Defect) -> None:
     literal, repaired = definitions(defect.literal), definitions(defect.repaired)
 
     assert all(str(literal.get(name)) != str(repaired.get(name)) for name in defect.shown)
@@ -60,13 +60,13 @@ def by_automaton(formula: Formula, read: Word) -> TruthValue:
     [(dilemma, way) for dilemma in DILEMMAS for way in dilemma.ways],
     ids=lambda value: of(value) if isinstance(value, Dilemma) else value.how,
 )
-def test_whatever_follows_is_wrong(dilemma: Dilemma, way: Way) -> None:
+def test_every_way_on_from_a_dilemma_is_wrong(dilemma: Dilemma, way: Way) -> None:
     assert meaning(way.formula, word(f"{dilemma.beginning} {way.word}")) is way.says
     assert way.says is not TruthValue.HOLDS
 
 
 @pytest.mark.parametrize("dilemma", DILEMMAS, ids=of)
-def test_what_came_before_was_not(dilemma: Dilemma) -> None:
+def test_the_beginning_of_a_dilemma_is_not_wrong(dilemma: Dilemma) -> None:
     assert all(meaning(way.formula, word(dilemma.beginning)) is not TruthValue.VIOLATED for way in dilemma.ways)
     assert meaning(originals.theory().s1, word(dilemma.beginning)) is TruthValue.HOLDS
 

@@ -1,4 +1,4 @@
-"""Sets of events at one position: each subject sees one letter, and the order in which they are written is none."""
+"""Sets of events at one position: each subject sees one letter, and their order does not matter."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -91,7 +91,7 @@ def test_every_property_of_a_task_is_judged_by_the_union_of_what_happens_at_once
         if response(each.formula) is not None and has_another_list(
             [event for line in lines for event in events_of(line)]
         ):
-            continue  # with another list the time that it may take begins anew, which a formula cannot say
+            continue  # with another list the time that it may take starts over, which a formula cannot say
         assert finding(report, each.name).line == first_violation(each, words), each.name
 
 
@@ -161,7 +161,7 @@ def test_a_period_that_first_comes_in_a_set_sees_all_of_it() -> None:
     assert violated(judge_periods("I SS b:RS1&SE")) == {"S3", "T3"}
 
 
-def test_what_is_decided_counts_for_what_is_done_at_once() -> None:
+def test_a_decision_counts_for_an_action_at_the_same_position() -> None:
     assert violated(judge_periods("RS1&D1(-)&O1(executed)@90")) == {"I7"}
     assert violated(judge_periods("RS1&D1&O1(missed)@90")) == {"I5"}
 
@@ -196,13 +196,13 @@ def test_a_position_says_its_instant_whatever_it_holds() -> None:
 
 @pytest.mark.parametrize("contract", ["declarative", "kron"])
 def test_a_trace_of_version_1_is_judged_as_before(contract: str) -> None:
-    header, report, anew = verify_file(OLD / f"{contract}.jsonl", recompute=True)
+    header, report, recomputed = verify_file(OLD / f"{contract}.jsonl", recompute=True)
 
     assert (header.version, header.contract) == (1, contract)
     assert report.verdict is TruthValue.HOLDS
-    assert anew is not None
-    assert anew.found == 0
-    assert sum(anew.compared.values()) > 0
+    assert recomputed is not None
+    assert recomputed.found == 0
+    assert sum(recomputed.compared.values()) > 0
 
 
 @pytest.mark.parametrize("contract", ["declarative", "kron"])

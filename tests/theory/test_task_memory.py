@@ -1,4 +1,4 @@
-"""Checker: what it remembers of a task does not grow with what the task was owed and got."""
+"""Tests of Checker: its memory of a task does not grow with the runs that the task owed and got."""
 
 import tracemalloc
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ NAMES = ("a", "b", "c")
 A_DAY = 86_400_000
 
 
-def test_what_was_served_is_forgotten_long_before_its_time_is_up() -> None:
+def test_served_demands_are_forgotten_long_before_their_time_limit() -> None:
     checker = Checker(TraceHeader("declarative", bounds=ResponseBounds(a=0, b=A_DAY, lag=1)))
     sizes = []
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""Traces that name their Dues, or were recorded by a clock that was set back: what is wrong with them is refused."""
+"""Traces with named Dues, or of a clock that was set back: inconsistent ones are refused."""
 
 import pytest
 

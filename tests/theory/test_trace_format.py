@@ -1,4 +1,4 @@
-"""Traces: what is written can be read; what cannot be read is refused by line and field, with what would be right."""
+"""Traces: every written trace can be read; invalid ones are refused by line and field, with a fix."""
 
 import json
 
@@ -131,7 +131,7 @@ def test_a_name_that_no_line_can_hold_is_refused() -> None:
     assert refusal(HEADER, '{"t": 0, "event": "RunStart", "task": "\\ud800"}').field == "task"
 
 
-def test_what_a_ledger_remembered_is_at_hand() -> None:
+def test_the_remembered_records_of_a_ledger_are_read() -> None:
     task = '"task": "a", "cron": "* * * * *", "retryDelayMs": 0, "first": 5'
     (position,) = read(f'{{"t": 9, "event": "InitSuccess", "call": 1, "remembered": [{{{task}, "retryAt": 7}}]}}')
 
@@ -143,7 +143,7 @@ def test_positions_may_share_an_instant() -> None:
     assert len(read(START, START)) == 2
 
 
-def test_a_field_that_nobody_knows_is_kept() -> None:
+def test_an_unknown_field_is_kept() -> None:
     (position,) = read('{"t": 0, "event": "Freeze", "host": "a"}')
 
     assert position.fields == {"host": "a"}

@@ -1,4 +1,4 @@
-"""Traces, version 2: a line may hold several events, and what is new in it is checked like the rest."""
+"""Traces, version 2: a line may hold several events, and each of them is checked."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""trace("I Due(a) RS(a)@61 End@90") -> positions: traces as the theory writes them.
+"""Traces from the theory's short notation: "I Due(a) RS(a)@61 End@90".
 
 An event has its letter of the theory, a task in brackets where it is about one, and after `@` its second; without one
 it comes a millisecond after the event before. `I` is `IS(R) IEs(R)`; `D` in brackets is a list with a name twice.

@@ -1,4 +1,4 @@
-"""Deferred: nothing is lost, nothing overtakes, and nobody waits for it."""
+"""Tests of DeferredCalls: each call is made, in order, and callers do not wait."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""NamedDues: a trace whose lines have windows names each due instant of its lists, and its judge believes it."""
+"""Tests of DueEventInserter: a trace with windows names each due instant of its lists, and the checker uses it."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -100,7 +100,7 @@ def test_a_due_comes_before_everything_else_at_its_instant() -> None:
     assert trace.dues == [(due, "a")]
 
 
-def test_what_falls_due_at_one_instant_shares_a_position() -> None:
+def test_dues_at_one_instant_share_a_position() -> None:
     trace = Trace()
     trace.lists(NOON, a="10 * * * *", b="10 * * * *", c="20 * * * *")
 
@@ -142,7 +142,7 @@ def test_tasks_of_one_line_have_seconds_of_their_own() -> None:
     assert trace.dues[0][0] != trace.dues[1][0]
 
 
-def test_an_identity_that_is_not_the_name_decides_and_stands_in_the_list() -> None:
+def test_an_identity_that_is_not_the_name_decides_and_is_in_the_list() -> None:
     trace = Trace(a="/etc/jobs.kron:a")
     trace.lists(NOON - 1, a=SPREAD, b=SPREAD)
 
@@ -172,7 +172,7 @@ def test_under_a_contract_that_forgets_a_changed_task_it_was_due_in_this_minute_
     assert "lastDue" not in trace.last("InitSuccess").fields
 
 
-def test_what_is_no_schedule_is_said_to_be_invalid_because_the_judge_cannot_see_it() -> None:
+def test_an_invalid_schedule_is_marked_because_the_checker_cannot_see_it() -> None:
     trace = Trace()
     items = [{"name": "a", "cron": "0 * * * * @win(sideways,3h)", "retryDelayMs": 0}]
 
@@ -204,7 +204,7 @@ def test_a_trace_is_continued_where_it_ended() -> None:
     assert [t for t, _ in trace.dues] == [NOON + 10 * MINUTE, NOON + 20 * MINUTE]
 
 
-def test_dues_that_a_crash_kept_out_of_the_trace_are_told_by_the_next_life() -> None:
+def test_dues_that_a_crash_kept_out_of_the_trace_are_added_after_the_restart() -> None:
     trace = Trace()
     trace.lists(NOON, a="10 * * * *", b="10 * * * *")
     due = NOON + 10 * MINUTE
@@ -249,7 +249,7 @@ def test_a_start_long_after_the_chosen_second_is_a_violation() -> None:
     assert violated(judged(story(lambda due: due + MINUTE + SECOND))) == {"L1"}
 
 
-def test_what_was_due_last_says_whether_a_first_coming_owes_a_run() -> None:
+def test_the_last_due_decides_whether_a_new_task_owes_a_run() -> None:
     for ago, owed in ((20 * SECOND, True), (40 * SECOND, False)):
         trace = Trace()
         now = NOON + 30 * SECOND
@@ -257,9 +257,9 @@ def test_what_was_due_last_says_whether_a_first_coming_owes_a_run() -> None:
             TraceEvent(now, "InitStart", {"call": 1, "registrations": [item("a", "0 * * * * @win(after,1s)")]})
         )
         trace.naming(TraceEvent(now, "InitSuccess", {"call": 1}))
-        told = trace.positions[1]._replace(fields={"call": 1, "lastDue": {"a": now - ago}})
+        due = trace.positions[1]._replace(fields={"call": 1, "lastDue": {"a": now - ago}})
 
-        report = judged([trace.positions[0], told, TraceEvent(now + 1, "RunStart", {"task": "a"})])
+        report = judged([trace.positions[0], due, TraceEvent(now + 1, "RunStart", {"task": "a"})])
 
         assert ("S1" not in violated(report)) is owed
 

@@ -1,4 +1,4 @@
-"""TraceFile: one life after the other in one file, whatever the last one left."""
+"""Tests of TraceFile: consecutive processes in one file, however the last one ended."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -43,7 +43,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "trace.jsonl"
 
 
-def test_what_was_written_is_read_back(path: Path) -> None:
+def test_a_written_trace_is_read_back(path: Path) -> None:
     write(path, INIT, STOPPED)
 
     assert read(path) == [INIT, STOPPED]
@@ -132,7 +132,7 @@ def test_a_torn_last_line_is_cut_off(path: Path, torn: bytes) -> None:
     assert read(path) == [INIT, STOPPED]
 
 
-def test_a_file_with_nothing_but_a_torn_header_begins_anew(path: Path) -> None:
+def test_a_file_with_only_a_torn_header_is_started_again(path: Path) -> None:
     path.write_bytes(b'{"trace": 1, "con')
 
     write(path, INIT)

@@ -1,4 +1,4 @@
-"""Monitor: what is judged while it happens is what happened."""
+"""Tests of OnlineMonitor: it judges during the run as the checker does afterwards."""
 
 import asyncio
 from collections.abc import Sequence
@@ -42,14 +42,14 @@ def test_runs_of_a_step_can_be_taken_together_and_failures_come_between_them_in_
     assert len(found) == 2 + 3 * 2 * len(tasks) + 2
 
 
-def test_a_violation_is_told_as_an_event_with_its_blame() -> None:
-    told: list[Event] = []
-    monitor = OnlineMonitor(TraceHeader("declarative"), told.append)
+def test_a_violation_is_an_event_with_its_blame() -> None:
+    violations: list[Event] = []
+    monitor = OnlineMonitor(TraceHeader("declarative"), violations.append)
 
     monitor.emit(TraceEvent(0, "RunStart", {"task": "report"}))
     monitor.emit(TraceEvent(1, "RunStart", {"task": "report"}))
     monitor.flush()
 
-    assert [event.fields["property"] for event in told] == ["S1", "T2"]
-    assert {event.fields["blame"] for event in told} == {"scheduler"}
+    assert [event.fields["property"] for event in violations] == ["S1", "T2"]
+    assert {event.fields["blame"] for event in violations} == {"scheduler"}
     assert monitor.violations == 2

@@ -1,4 +1,4 @@
-"""Recorder: what a scheduler tells becomes a trace that the theory can judge."""
+"""Tests of the recorder: a scheduler's events become a trace that the theory can judge."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -40,8 +40,8 @@ class RecordedScheduler:
         self.clock = VirtualClock(NOON - HOUR / 2)
         self.ledger = ledger or MemoryTaskLedger()
         self.positions: list[TraceEvent] = []
-        self.told: list[Event] = []
-        self.monitor = OnlineMonitor(TraceHeader(contract), self.told.append)
+        self.emitted: list[Event] = []
+        self.monitor = OnlineMonitor(TraceHeader(contract), self.emitted.append)
         self.contract = contract
         self.scheduler = self.another()
 
@@ -54,7 +54,7 @@ class RecordedScheduler:
             clock=self.clock,
             timezone="UTC",
             contract=self.contract,
-            sink=self.told.append,
+            sink=self.emitted.append,
         )
         observe(self.scheduler, recorder)
         return self.scheduler
@@ -72,42 +72,40 @@ def lived(story: Callable[[RecordedScheduler], Coroutine[Any, Any, None]], **key
     """Return the scheduler, with its trace, after a story."""
 
     async def live() -> RecordedScheduler:
-        world = RecordedScheduler(**keywords)
-        await story(world)
-        return world
+        recorded = RecordedScheduler(**keywords)
+        await story(recorded)
+        return recorded
 
     return asyncio.run(live())
 
 
-def test_a_run_is_a_start_at_its_instant_and_an_end() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task()])
-        await world.clock.advance(HOUR)
-        await world.scheduler.stop()
+async def test_a_run_is_a_start_at_its_instant_and_an_end() -> None:
+    recorded = RecordedScheduler()
+    await recorded.scheduler.initialize([task()])
+    await recorded.clock.advance(HOUR)
+    await recorded.scheduler.stop()
 
-    world = lived(story)
-
-    assert world.events == ["InitStart", "InitSuccess", "RunStart", "RunSuccess", "StopStart", "StopEnd"]
-    assert world.positions[2] == TraceEvent(1772452800000, "RunStart", {"task": "report"})
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.events == ["InitStart", "InitSuccess", "RunStart", "RunSuccess", "StopStart", "StopEnd"]
+    assert recorded.positions[2] == TraceEvent(1772452800000, "RunStart", {"task": "report"})
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
-def test_the_list_stands_in_the_first_position() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task(delay=timedelta(milliseconds=1500))])
+async def test_the_first_position_has_the_list() -> None:
+    recorded = RecordedScheduler()
+    await recorded.scheduler.initialize([task(delay=timedelta(milliseconds=1500))])
 
-    fields = lived(story).positions[0].fields
+    fields = recorded.positions[0].fields
 
     assert fields["registrations"] == [{"name": "report", "cron": "0 * * * *", "retryDelayMs": 1500}]
     assert "valid" not in fields
 
 
-def test_a_failure_says_what_was_raised() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task(callback=fail, delay=HOUR)])
-        await world.clock.advance(HOUR)
+async def test_a_failure_says_what_was_raised() -> None:
+    recorded = RecordedScheduler()
+    await recorded.scheduler.initialize([task(callback=fail, delay=HOUR)])
+    await recorded.clock.advance(HOUR)
 
-    assert lived(story).positions[3].fields == {"task": "report", "error": "ValueError: no"}
+    assert recorded.positions[3].fields == {"task": "report", "error": "ValueError: no"}
 
 
 @pytest.mark.parametrize(
@@ -121,109 +119,100 @@ def test_a_failure_says_what_was_raised() -> None:
     ],
     ids=["cron", "duplicate", "callback", "shape", "no list"],
 )
-def test_a_list_that_is_refused_fails_and_is_invalid_to_the_judge_too(registrations: Any, expressible: bool) -> None:  # noqa: FBT001
-    async def story(world: RecordedScheduler) -> None:
-        with pytest.raises(KronError):
-            await world.scheduler.initialize(registrations)
+async def test_a_list_that_is_refused_fails_and_is_invalid_to_the_judge_too(
+    registrations: Any,
+    expressible: bool,  # noqa: FBT001
+) -> None:
+    recorded = RecordedScheduler()
+    with pytest.raises(KronError):
+        await recorded.scheduler.initialize(registrations)
 
-    world = lived(story)
-
-    assert world.events == ["InitStart", "InitFailure"]
-    assert ("valid" in world.positions[0].fields) is not expressible
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.events == ["InitStart", "InitFailure"]
+    assert ("valid" in recorded.positions[0].fields) is not expressible
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
-def test_a_failing_disk_is_the_fault_of_the_environment() -> None:
+async def test_a_failing_disk_is_the_fault_of_the_environment() -> None:
     ledger = FaultyLedger(MemoryTaskLedger())
     ledger.fail_next()
 
-    async def story(world: RecordedScheduler) -> None:
-        with pytest.raises(KronError):
-            await world.scheduler.initialize([task()])
+    recorded = RecordedScheduler(ledger=ledger)
+    with pytest.raises(KronError):
+        await recorded.scheduler.initialize([task()])
 
-    world = lived(story, ledger=ledger)
-
-    assert world.positions[1].fields["cause"] == "environment"
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.positions[1].fields["cause"] == "environment"
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
-def test_time_in_which_nothing_can_be_recorded_does_not_count() -> None:
+async def test_time_in_which_nothing_can_be_recorded_does_not_count() -> None:
     ledger = FaultyLedger(MemoryTaskLedger())
 
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task()])
-        ledger.fail_next(8)
-        await world.clock.advance(HOUR)
-        await world.scheduler.stop()
+    recorded = RecordedScheduler(ledger=ledger)
+    await recorded.scheduler.initialize([task()])
+    ledger.fail_next(8)
+    await recorded.clock.advance(HOUR)
+    await recorded.scheduler.stop()
 
-    world = lived(story, ledger=ledger)
-
-    assert world.events[2:6] == ["Freeze", "Thaw", "RunStart", "RunSuccess"]
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.events[2:6] == ["Freeze", "Thaw", "RunStart", "RunSuccess"]
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
-def test_a_crash_and_what_follows_is_sound() -> None:
+async def test_a_crash_and_what_follows_is_sound() -> None:
     never = asyncio.Event
 
     async def hang() -> None:
         await never().wait()
 
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task(callback=hang)])
-        await world.clock.advance(HOUR)
-        await crash(world.scheduler)
-        world.take(TraceEvent(world.positions[-1].time_ms, "UnexpectedShutdown"))
-        await world.another().initialize([task()])
-        await world.clock.advance(MINUTE)
-        await world.scheduler.stop()
+    recorded = RecordedScheduler()
+    await recorded.scheduler.initialize([task(callback=hang)])
+    await recorded.clock.advance(HOUR)
+    await crash(recorded.scheduler)
+    recorded.take(TraceEvent(recorded.positions[-1].time_ms, "UnexpectedShutdown"))
+    await recorded.another().initialize([task()])
+    await recorded.clock.advance(MINUTE)
+    await recorded.scheduler.stop()
 
-    world = lived(story)
-
-    assert world.events[2:7] == ["RunStart", "UnexpectedShutdown", "InitStart", "InitSuccess", "RunStart"]
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.events[2:7] == ["RunStart", "UnexpectedShutdown", "InitStart", "InitSuccess", "RunStart"]
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
-def test_an_end_that_could_not_be_recorded_has_not_happened() -> None:
+async def test_an_end_that_could_not_be_recorded_has_not_happened() -> None:
     ledger = FaultyLedger(MemoryTaskLedger())
 
     async def slow() -> None:
         ledger.fail_next(100)
 
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task(callback=slow)])
-        await world.clock.advance(HOUR / 2)
-        with pytest.raises(KronError):
-            await world.scheduler.stop()
+    recorded = RecordedScheduler(ledger=ledger)
+    await recorded.scheduler.initialize([task(callback=slow)])
+    await recorded.clock.advance(HOUR / 2)
+    with pytest.raises(KronError):
+        await recorded.scheduler.stop()
 
-    world = lived(story, ledger=ledger)
-
-    assert "RunSuccess" not in world.events
-    assert world.events[-1] == "UnexpectedShutdown"
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert "RunSuccess" not in recorded.events
+    assert recorded.events[-1] == "UnexpectedShutdown"
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
-def test_a_reload_is_an_initialisation() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task()])
-        await world.scheduler.initialize([task(), task("another")])
-        await world.scheduler.stop()
+async def test_a_reload_is_an_initialisation() -> None:
+    recorded = RecordedScheduler(contract="polling")
+    await recorded.scheduler.initialize([task()])
+    await recorded.scheduler.initialize([task(), task("another")])
+    await recorded.scheduler.stop()
 
-    world = lived(story, contract="polling")
-
-    assert world.events == ["InitStart", "InitSuccess"] * 2 + ["StopStart", "StopEnd"]
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.events == ["InitStart", "InitSuccess"] * 2 + ["StopStart", "StopEnd"]
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
 def test_a_trace_is_recorded_whatever_the_sink_wants() -> None:
     class Quiet:
         def __init__(self) -> None:
-            self.told: list[str] = []
+            self.names: list[str] = []
 
         def wants(self, level: str) -> bool:
             return level == "WARNING"
 
         def __call__(self, event: Event) -> None:
-            self.told.append(event.name)
+            self.names.append(event.name)
 
     quiet, positions = Quiet(), list[TraceEvent]()
 
@@ -238,29 +227,29 @@ def test_a_trace_is_recorded_whatever_the_sink_wants() -> None:
 
     asyncio.run(live())
 
-    assert quiet.told == ["TaskRunFailed"]
+    assert quiet.names == ["TaskRunFailed"]
     assert len(positions) == 6
 
 
 def test_a_trace_that_begins_in_the_middle_of_a_ledgers_life_is_sound() -> None:
     ledger = MemoryTaskLedger()
 
-    async def first(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task(), task("failing", callback=fail, delay=3 * HOUR)])
-        await world.clock.advance(HOUR)
-        await crash(world.scheduler)
+    async def first(recorded: RecordedScheduler) -> None:
+        await recorded.scheduler.initialize([task(), task("failing", callback=fail, delay=3 * HOUR)])
+        await recorded.clock.advance(HOUR)
+        await crash(recorded.scheduler)
 
-    async def second(world: RecordedScheduler) -> None:
-        await world.clock.advance(5 * HOUR)
-        await world.scheduler.initialize([task(), task("failing", delay=3 * HOUR)])
-        await world.clock.advance(2 * HOUR)
-        await world.scheduler.stop()
+    async def second(recorded: RecordedScheduler) -> None:
+        await recorded.clock.advance(5 * HOUR)
+        await recorded.scheduler.initialize([task(), task("failing", delay=3 * HOUR)])
+        await recorded.clock.advance(2 * HOUR)
+        await recorded.scheduler.stop()
 
     lived(first, ledger=ledger)
-    world = lived(second, ledger=ledger)
+    recorded = lived(second, ledger=ledger)
 
-    assert world.events[2:4] == ["RunStart", "RunStart"]
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.events[2:4] == ["RunStart", "RunStart"]
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
 def test_a_call_that_follows_a_list_given_up_goes_on_when_ends_of_that_list_are_lost() -> None:

@@ -1,4 +1,4 @@
-"""Recorder: what a clock that is set, or a loop that stands still, leaves in the trace."""
+"""Tests of the recorder: the trace of a clock that is set, or of a frozen loop."""
 
 from datetime import timedelta
 
@@ -10,39 +10,37 @@ from kron.rules.job_record import ResultCode, RunEnd
 from kron.theory.formula import TruthValue
 from kron.theory.trace_format import TraceEvent
 from kron.trace.recorder import TraceRecorder
-from tests.trace.test_recorder import HOUR, MINUTE, NOON, SECOND, RecordedScheduler, lived, task
+from tests.trace.test_recorder import HOUR, MINUTE, NOON, SECOND, RecordedScheduler, task
 
 
-def test_a_clock_that_is_set_back_stands_still_in_the_trace() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task(cron="* * * * *")])
-        await world.clock.advance(2 * MINUTE)
-        world.clock.jump(-HOUR)
-        await world.scheduler.stop()
+async def test_a_clock_that_is_set_back_stands_still_in_the_trace() -> None:
+    recorded = RecordedScheduler()
+    await recorded.scheduler.initialize([task(cron="* * * * *")])
+    await recorded.clock.advance(2 * MINUTE)
+    recorded.clock.jump(-HOUR)
+    await recorded.scheduler.stop()
 
-    times = [position.time_ms for position in lived(story).positions]
+    times = [position.time_ms for position in recorded.positions]
 
     assert times == sorted(times)
 
 
-def test_what_a_clock_that_was_set_back_shows_is_said_beside_the_time_of_the_trace() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task()])
-        await world.clock.advance(HOUR)
-        world.clock.jump(-HOUR)
-        await world.scheduler.stop()
+async def test_a_trace_has_the_time_of_a_clock_that_was_set_back_beside_its_own() -> None:
+    recorded = RecordedScheduler()
+    await recorded.scheduler.initialize([task()])
+    await recorded.clock.advance(HOUR)
+    recorded.clock.jump(-HOUR)
+    await recorded.scheduler.stop()
 
-    world = lived(story)
-
-    shown = [(each.time_ms - 1772452800000, each.fields.get("clock")) for each in world.positions[-2:]]
+    shown = [(each.time_ms - 1772452800000, each.fields.get("clock")) for each in recorded.positions[-2:]]
     assert shown == [(0, 1772452800000 - 1_800_000)] * 2  # at half past eleven; the last line before was at noon
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
 async def work() -> None: ...
 
 
-def test_what_is_only_told_late_is_not_by_a_clock_that_was_set_back() -> None:
+def test_an_event_reported_late_does_not_look_like_a_clock_set_back() -> None:
     positions: list[TraceEvent] = []
     recorder = TraceRecorder(lambda: NOON, positions.append)
 
@@ -53,81 +51,73 @@ def test_what_is_only_told_late_is_not_by_a_clock_that_was_set_back() -> None:
     assert [(each.time_ms, "clock" in each.fields) for each in positions] == [(1772452800000, False)] * 2
 
 
-def test_occurrences_that_nobody_served_before_the_clock_was_set_back_are_served_one_by_one() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        durations = iter([timedelta(minutes=3.5)])
+async def test_unserved_occurrences_before_the_clock_was_set_back_are_served_one_by_one() -> None:
+    recorded = RecordedScheduler()
+    durations = iter([timedelta(minutes=3.5)])
 
-        async def slow() -> None:  # the first time
-            await world.clock.sleep(next(durations, SECOND))
+    async def slow() -> None:  # the first time
+        await recorded.clock.sleep(next(durations, SECOND))
 
-        await world.scheduler.initialize([task(cron="0-3 * * * *", callback=slow)])
-        await world.clock.advance(HOUR / 2 + 3.2 * MINUTE)
-        world.clock.jump(-10 * MINUTE)
-        await world.clock.advance(HOUR)
-        await world.scheduler.stop()
+    await recorded.scheduler.initialize([task(cron="0-3 * * * *", callback=slow)])
+    await recorded.clock.advance(HOUR / 2 + 3.2 * MINUTE)
+    recorded.clock.jump(-10 * MINUTE)
+    await recorded.clock.advance(HOUR)
+    await recorded.scheduler.stop()
 
-    world = lived(story)
-
-    assert world.events.count("RunStart") == 4  # at noon, then at one, two and three past noon as shown the second time
-    assert world.monitor.report().verdict is TruthValue.HOLDS
-
-
-def test_a_task_that_comes_while_the_clock_is_behind_is_due_by_what_the_clock_shows() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([])
-        await world.clock.advance(2 * HOUR)
-        await world.scheduler.stop()
-        world.clock.jump(-HOUR)
-        await world.scheduler.initialize([task(cron="40 * * * *")])
-        await world.clock.advance(2 * HOUR)
-        await world.scheduler.stop()
-
-    world = lived(story)
-
-    assert world.events.count("RunStart") == 2  # half past twelve is shown, then twenty to one and twenty to two
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert (
+        recorded.events.count("RunStart") == 4
+    )  # at noon, then at one, two and three past noon as shown the second time
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
-def test_a_reload_does_not_hide_that_the_loop_stood_still() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task()])
-        world.clock.freeze(HOUR)
-        await world.scheduler.initialize([task(), task("another")])
-        await world.clock.advance(HOUR)
-        await world.scheduler.stop()
+async def test_a_task_that_comes_while_the_clock_is_behind_is_due_by_what_the_clock_shows() -> None:
+    recorded = RecordedScheduler()
+    await recorded.scheduler.initialize([])
+    await recorded.clock.advance(2 * HOUR)
+    await recorded.scheduler.stop()
+    recorded.clock.jump(-HOUR)
+    await recorded.scheduler.initialize([task(cron="40 * * * *")])
+    await recorded.clock.advance(2 * HOUR)
+    await recorded.scheduler.stop()
 
-    world = lived(story, contract="polling")
-
-    assert world.events[2:5] == ["Freeze", "Thaw", "InitStart"]
-    assert world.monitor.report().verdict is TruthValue.HOLDS
-
-
-def test_a_reload_that_fails_does_not_hide_that_the_loop_stands_still_later() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task()])
-        with pytest.raises(KronError):
-            await world.scheduler.initialize([task(cron="61 * * * *")])
-        world.clock.freeze(HOUR)
-        await world.clock.advance(HOUR)
-        await world.scheduler.stop()
-
-    world = lived(story)
-
-    assert world.events.count("Freeze") == 1
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.events.count("RunStart") == 2  # half past twelve is shown, then twenty to one and twenty to two
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
 
-def test_a_leap_of_the_clock_and_a_pause_at_once_are_one_freeze_as_long_as_both() -> None:
-    async def story(world: RecordedScheduler) -> None:
-        await world.scheduler.initialize([task()])
-        await world.clock.advance(SECOND)
-        world.clock.jump(10 * MINUTE)
-        world.clock.freeze(50 * MINUTE)
-        await world.clock.advance(HOUR)
-        await world.scheduler.stop()
+async def test_a_reload_does_not_hide_that_the_loop_stood_still() -> None:
+    recorded = RecordedScheduler(contract="polling")
+    await recorded.scheduler.initialize([task()])
+    recorded.clock.freeze(HOUR)
+    await recorded.scheduler.initialize([task(), task("another")])
+    await recorded.clock.advance(HOUR)
+    await recorded.scheduler.stop()
 
-    world = lived(story)
+    assert recorded.events[2:5] == ["Freeze", "Thaw", "InitStart"]
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
 
-    times = [each.time_ms for each in world.positions if each.kind in ("Freeze", "Thaw")]
+
+async def test_a_reload_that_fails_does_not_hide_that_the_loop_stands_still_later() -> None:
+    recorded = RecordedScheduler()
+    await recorded.scheduler.initialize([task()])
+    with pytest.raises(KronError):
+        await recorded.scheduler.initialize([task(cron="61 * * * *")])
+    recorded.clock.freeze(HOUR)
+    await recorded.clock.advance(HOUR)
+    await recorded.scheduler.stop()
+
+    assert recorded.events.count("Freeze") == 1
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS
+
+
+async def test_a_leap_of_the_clock_and_a_pause_at_once_are_one_freeze_as_long_as_both() -> None:
+    recorded = RecordedScheduler()
+    await recorded.scheduler.initialize([task()])
+    await recorded.clock.advance(SECOND)
+    recorded.clock.jump(10 * MINUTE)
+    recorded.clock.freeze(50 * MINUTE)
+    await recorded.clock.advance(HOUR)
+    await recorded.scheduler.stop()
+
+    times = [each.time_ms for each in recorded.positions if each.kind in ("Freeze", "Thaw")]
     assert times[1] - times[0] == 30 * 60_000 + 1_000  # since noon
-    assert world.monitor.report().verdict is TruthValue.HOLDS
+    assert recorded.monitor.report().verdict is TruthValue.HOLDS

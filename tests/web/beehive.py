@@ -1,4 +1,4 @@
-"""Beehive: a scheduler that is not krond, as a page sees it: three jobs, one run, and nothing that only krond has."""
+"""Beehive: a scheduler that is not krond, as pages see it: three jobs, one run, and none of krond's own features."""
 
 import json
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ YESTERDAY = NOW - timedelta(days=1)
 RUN = "hive/1 <x>"
 
 
-class Written(NamedTuple):
+class BeehiveJob(NamedTuple):
     """A job as its application wrote it."""
 
     schedule: str
@@ -33,13 +33,13 @@ class Written(NamedTuple):
 
 
 JOBS = {
-    "feed": Written("*/10 * * * * @win(after,5m)", "UTC", "Feeds the bees"),
-    "a/b": Written("0 3 * * *", "Europe/Berlin", ""),
-    "<b>": Written("0 4 * * *", "UTC", "An odd <name>"),
+    "feed": BeehiveJob("*/10 * * * * @win(after,5m)", "UTC", "Feeds the bees"),
+    "a/b": BeehiveJob("0 3 * * *", "Europe/Berlin", ""),
+    "<b>": BeehiveJob("0 4 * * *", "UTC", "An odd <name>"),
 }
 
 
-def spec_of(name: str, written: Written) -> JobSpec:
+def spec_of(name: str, written: BeehiveJob) -> JobSpec:
     """Return a job with the definition that its record refers to."""
     timing = Timing.parse(f"{written.schedule} @tz({written.timezone})", identity=f"hive:{name}")
     definition = json.dumps({"timing": timing.to_dict(), "policy": Policy().to_dict()})
@@ -84,7 +84,7 @@ class Beehive:
         return None
 
 
-class Keeper:
+class BeehiveControl:
     """Does what a page asks for, and remembers it."""
 
     def __init__(self) -> None:

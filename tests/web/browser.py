@@ -1,4 +1,4 @@
-"""A real browser: Chromium of the machine, driven by playwright. What is missing is named, loudly."""
+"""Chromium of the machine, driven by playwright; a missing browser is an error with its name."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""Visitor: somebody with the token who asks a real krond for pages."""
+"""PageClient: a client with the token that asks a real krond for pages."""
 
 import http.client
 import re

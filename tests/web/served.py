@@ -1,4 +1,4 @@
-"""served(app): a server on a real socket, in a thread; and raw requests to it."""
+"""Serve an application on a real socket in a thread, and send it raw requests."""
 
 import asyncio
 import socket

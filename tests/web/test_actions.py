@@ -90,7 +90,7 @@ def test_a_job_that_its_file_holds_stays_held_and_the_page_says_where(krond: Kro
     assert f"{krond.file}:12 still suspends" in page.words
 
 
-def test_what_cannot_be_done_is_refused(krond: Krond) -> None:
+def test_an_impossible_action_is_refused(krond: Krond) -> None:
     visitor = PageClient(krond)
 
     assert visitor.post("/jobs/nothing/suspend", csrf="x").status == 404

@@ -17,7 +17,7 @@ from kron.web.app import PageApp, docs_address
 from kron.web.auth import AccessMiddleware, AccessRules
 from kron.web.format import TERMS
 from kron.web.live import ChangeFeed
-from tests.web.beehive import NOW, RUN, Beehive, Keeper
+from tests.web.beehive import NOW, RUN, Beehive, BeehiveControl
 from tests.web.served import Place, Reply, served
 
 PREFIX = "/ops/bees"
@@ -40,7 +40,9 @@ def hive(tmp_path_factory: pytest.TempPathFactory) -> Beehive:
 
 
 @contextmanager
-def page_of(hive: Beehive, prefix: str = "", *, keeper: Keeper | None = None, docs: str = "") -> Iterator[Place]:
+def page_of(
+    hive: Beehive, prefix: str = "", *, keeper: BeehiveControl | None = None, docs: str = ""
+) -> Iterator[Place]:
     """Serve the page of a beehive; without a keeper nothing can be done with its jobs."""
     page = PageApp(hive, ChangeFeed(), control=keeper, docs=docs)
     with served(Starlette(routes=[Mount(prefix, app=page)]) if prefix else page) as place:
@@ -57,7 +59,7 @@ def links(page: Reply) -> set[str]:
 
 @pytest.mark.parametrize("prefix", ["", PREFIX])
 def test_every_link_of_a_page_leads_to_a_page_below_its_prefix(hive: Beehive, prefix: str) -> None:
-    with page_of(hive, prefix, keeper=Keeper()) as place:
+    with page_of(hive, prefix, keeper=BeehiveControl()) as place:
         found = set().union(*(links(place.ask(prefix + path)) for path in PATHS))
         local = {link for link in found if not link.startswith("#")}
 
@@ -180,7 +182,7 @@ def submit(place: Place, path: str, **fields: str) -> Reply:
 
 
 def test_an_action_is_done_by_the_control_and_leads_back_below_the_prefix(hive: Beehive) -> None:
-    keeper = Keeper()
+    keeper = BeehiveControl()
     with page_of(hive, PREFIX, keeper=keeper) as place:
         done = [submit(place, f"{PREFIX}/jobs/feed/{action}") for action in ("suspend", "resume", "trigger")]
         submit(place, f"{PREFIX}/jobs/feed/suspend", until="2h")
@@ -236,8 +238,8 @@ def test_routes_of_a_host_come_before_the_pages_and_a_loop_that_does_not_turn_is
     page.close()
 
 
-def test_who_takes_too_long_to_send_a_form_is_sent_away(hive: Beehive) -> None:
-    page = PageApp(hive, ChangeFeed(), control=Keeper(), patience=0.01)
+def test_a_client_that_takes_too_long_to_send_a_form_is_disconnected(hive: Beehive) -> None:
+    page = PageApp(hive, ChangeFeed(), control=BeehiveControl(), patience=0.01)
     with served(page) as place, place.connect() as connection:
         head = b"POST /jobs/feed/suspend HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\ncsrf"
         connection.sendall(head)

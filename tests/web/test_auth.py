@@ -1,4 +1,4 @@
-"""Gate: who may come in, and what a browser may do with the answer; over a real socket."""
+"""Authentication of the page: who is admitted, and the security headers, over a real socket."""
 
 from collections.abc import Iterator
 
@@ -16,8 +16,8 @@ OPEN = frozenset({"/healthz"})
 BEARER = f"Authorization: Bearer {TOKEN}"
 
 
-class Watched:
-    """A gate before one page and one that fails, and what was told of it."""
+class WatchedGate:
+    """A gate in front of one page and one that fails, and the errors it reported."""
 
     def __init__(self, token: str | None = TOKEN) -> None:
         self.refused: list[str] = []
@@ -37,21 +37,21 @@ class Watched:
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[Watched]:
-    watched = Watched()
+def shared() -> Iterator[WatchedGate]:
+    watched = WatchedGate()
     with served(watched.app) as place:
         watched.place = place
         yield watched
 
 
 @pytest.fixture
-def gate(shared: Watched) -> Watched:
+def gate(shared: WatchedGate) -> WatchedGate:
     shared.refused.clear()
     shared.failed.clear()
     return shared
 
 
-def test_health_is_for_everybody_and_a_page_is_not(gate: Watched) -> None:
+def test_health_is_for_everybody_and_a_page_is_not(gate: WatchedGate) -> None:
     assert gate.place.ask("/healthz").status == 200
     found = gate.place.ask("/page")
 
@@ -65,7 +65,7 @@ def test_health_is_for_everybody_and_a_page_is_not(gate: Watched) -> None:
     [BEARER, f"authorization: bearer  {TOKEN}"],
     ids=["bearer", "in other letters"],
 )
-def test_who_shows_the_token_may_come_in(gate: Watched, header: str) -> None:
+def test_a_request_with_the_token_is_admitted(gate: WatchedGate, header: str) -> None:
     assert gate.place.ask("/page", header).status == 200
     assert gate.refused == []
 
@@ -85,17 +85,17 @@ def test_who_shows_the_token_may_come_in(gate: Watched, header: str) -> None:
         'Cookie: ="; \\',
     ],
 )
-def test_who_shows_something_else_is_refused(gate: Watched, header: str) -> None:
+def test_a_request_with_another_token_is_refused(gate: WatchedGate, header: str) -> None:
     assert gate.place.ask("/page", header).status == 401
     assert len(gate.refused) == 1
 
 
-def session(gate: Watched) -> str:
+def session(gate: WatchedGate) -> str:
     """Show the token once, and return the cookie as a browser sends it."""
     return gate.place.ask(f"/page?token={TOKEN}").headers["set-cookie"].partition(";")[0]
 
 
-def test_a_token_in_the_address_becomes_a_session_and_leaves_the_address(gate: Watched) -> None:
+def test_a_token_in_the_address_becomes_a_session_and_leaves_the_address(gate: WatchedGate) -> None:
     found = gate.place.ask(f"/page?a=1&token={TOKEN}&b=%20")
 
     assert (found.status, found.headers["location"]) == (303, "/page?a=1&b=+")
@@ -106,11 +106,13 @@ def test_a_token_in_the_address_becomes_a_session_and_leaves_the_address(gate: W
 
 
 @pytest.mark.parametrize("before", ["", "a=b; ", "cookie-name=forged; ", 'a="b; ', "\\; ", "a; ;; "])
-def test_the_cookie_of_a_session_opens_the_page_whatever_other_cookies_there_are(gate: Watched, before: str) -> None:
+def test_the_cookie_of_a_session_opens_the_page_whatever_other_cookies_there_are(
+    gate: WatchedGate, before: str
+) -> None:
     assert gate.place.ask("/page", f"Cookie: {before}{session(gate)}").status == 200
 
 
-def test_a_header_of_cookies_is_read_up_to_8_kib(gate: Watched) -> None:
+def test_a_header_of_cookies_is_read_up_to_8_kib(gate: WatchedGate) -> None:
     cookie = session(gate)
     longest = f"a={'x' * (8192 - len(cookie) - 4)}; {cookie}"
 
@@ -118,30 +120,30 @@ def test_a_header_of_cookies_is_read_up_to_8_kib(gate: Watched) -> None:
     assert gate.place.ask("/page", f"Cookie: x{longest}").status == 401
 
 
-def test_an_address_with_too_many_fields_is_not_searched_for_a_token(gate: Watched) -> None:
+def test_an_address_with_too_many_fields_is_not_searched_for_a_token(gate: WatchedGate) -> None:
     assert gate.place.ask(f"/page?{'a=1&' * 99}token={TOKEN}").status == 303
     assert gate.place.ask(f"/page?{'a=1&' * 100}token={TOKEN}").status == 401
 
 
 @pytest.mark.parametrize("path", ["//evil.example/", "///evil.example/", "/%5Cevil.example/", "/%2F/evil.example/"])
-def test_the_way_on_never_leads_to_another_host(gate: Watched, path: str) -> None:
+def test_the_way_on_never_leads_to_another_host(gate: WatchedGate, path: str) -> None:
     found = gate.place.ask(f"{path}?token={TOKEN}")
 
     assert (found.status, found.headers["location"]) == (303, "/evil.example/")
 
 
-def test_a_wrong_token_in_the_address_or_one_with_a_post_is_refused(gate: Watched) -> None:
+def test_a_wrong_token_in_the_address_or_one_with_a_post_is_refused(gate: WatchedGate) -> None:
     assert gate.place.ask("/page?token=wrong").status == 401
     assert gate.place.ask(f"/page?token={TOKEN}", method="POST").status == 401
 
 
 @pytest.mark.parametrize("path", ["/page", "/healthz", f"/page?token={TOKEN}"])
-def test_a_foreign_name_is_misdirected_whoever_asks(gate: Watched, path: str) -> None:
+def test_a_request_for_a_foreign_name_is_misdirected(gate: WatchedGate, path: str) -> None:
     assert gate.place.ask(path, BEARER, host="evil.example").status == 421
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/page", "/nothing", "/bad", "/page?token=x"])
-def test_every_answer_tells_browsers_to_be_strict(gate: Watched, path: str) -> None:
+def test_every_answer_has_the_strict_security_headers(gate: WatchedGate, path: str) -> None:
     headers = gate.place.ask(path, BEARER).headers
 
     assert headers["content-security-policy"].startswith("default-src 'none'")
@@ -151,7 +153,7 @@ def test_every_answer_tells_browsers_to_be_strict(gate: Watched, path: str) -> N
     assert headers["cache-control"] == "no-store"
 
 
-def test_a_page_that_fails_says_so_and_keeps_the_rest_to_itself(gate: Watched) -> None:
+def test_a_page_that_fails_says_so_and_keeps_the_rest_to_itself(gate: WatchedGate) -> None:
     found = gate.place.ask("/bad", BEARER)
 
     assert found.status == 500
@@ -161,5 +163,5 @@ def test_a_page_that_fails_says_so_and_keeps_the_rest_to_itself(gate: Watched) -
 
 
 def test_without_a_token_everybody_who_came_this_far_may_come_in() -> None:
-    with served(Watched(token=None).app) as place:
+    with served(WatchedGate(token=None).app) as place:
         assert place.ask("/page?token=mine").body == "page token=mine"

@@ -1,4 +1,4 @@
-"""The page of a real krond in a real browser: seen, followed, kept up to date, and acted on."""
+"""The page of a real krond in a real browser: shown, followed, updated, and used for actions."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -139,7 +139,7 @@ def test_html_in_a_name_and_in_an_output_is_text(browser: Any, krond: Krond) -> 
     assert page.locator("main img").count() == 0
 
 
-def test_what_happens_appears_without_a_reload_and_output_comes_as_it_is_written(browser: Any, krond: Krond) -> None:
+def test_changes_appear_without_a_reload_and_output_is_shown_as_it_is_written(browser: Any, krond: Krond) -> None:
     tab = Tab(browser, krond)
     page = tab.go("/")
     page.get_by_text("live", exact=True).wait_for()
@@ -170,7 +170,7 @@ def test_a_job_is_suspended_with_the_keyboard_alone_after_a_question(browser: An
     krond.ask("resume", "spread")
 
 
-def test_what_is_done_by_command_appears_and_the_focus_stays(browser: Any, krond: Krond) -> None:
+def test_the_effect_of_a_command_appears_and_the_focus_stays(browser: Any, krond: Krond) -> None:
     page = Tab(browser, krond).go("/jobs/spread")
     page.get_by_text("live", exact=True).wait_for()
     page.locator("#next summary").first.focus()

@@ -1,4 +1,4 @@
-"""Connections: which one is closed for a new one. Connections are numbers here, busy ones are odd."""
+"""Tests of Connections: which one is closed for a new one. Connections are numbers here, busy ones are odd."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The load and the feeds of a real krond: counted elsewhere, and the same as the commands say."""
+"""The load and the feeds of a real krond: computed in a worker, and equal to the commands' output."""
 
 import csv
 import json
@@ -107,5 +107,5 @@ def test_the_load_is_a_map_with_numbers(visitor: PageClient, span: str, runs: in
     assert "All starts as a table" in page.words
 
 
-def test_a_span_that_nobody_knows_is_not_there(visitor: PageClient) -> None:
+def test_an_unknown_span_is_not_found(visitor: PageClient) -> None:
     assert visitor.get("/load?span=century").status == 404

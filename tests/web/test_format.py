@@ -1,4 +1,4 @@
-"""Words and symbols of pages: the class of a result follows the sets of results in `rules`."""
+"""Words and symbols of pages: the class of a result agrees with the sets of results in `rules`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""open_door: where a daemon listens, by which names it is known, and what is in the way."""
+"""Tests of ListenSocket: where a daemon listens, which host names it accepts, and what prevents it."""
 
 import os
 import socket
@@ -93,12 +93,12 @@ def test_a_path_is_for_its_owner_alone_needs_no_token_and_is_gone_at_the_end(tmp
 
     assert (stat.S_IMODE(path.stat().st_mode), door.is_exposed) == (0o600, False)
     assert door.name == f"unix:{path}"
-    assert door.accepts_host("whoever")
+    assert door.accepts_host("any.host")
     door.close()
     assert not path.exists()
 
 
-def test_what_a_crash_left_is_removed_and_what_is_in_use_is_not(tmp_path: Path) -> None:
+def test_the_socket_of_a_crashed_process_is_removed_and_one_in_use_is_not(tmp_path: Path) -> None:
     path = tmp_path / "socket"
     left = bind(f"unix:{path}")
     left.socket.close()
@@ -117,7 +117,7 @@ def test_a_path_whose_owner_accepts_nothing_is_in_use_and_not_waited_for(tmp_pat
 
 
 @pytest.mark.parametrize("what", ["file", "link"])
-def test_a_path_at_which_something_else_lies_is_refused_and_left(tmp_path: Path, what: str) -> None:
+def test_a_path_with_another_kind_of_file_is_refused_and_left(tmp_path: Path, what: str) -> None:
     path = tmp_path / "precious"
     if what == "file":
         path.write_text("mine")

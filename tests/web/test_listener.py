@@ -1,4 +1,4 @@
-"""Server: visitors who behave badly, over a real socket."""
+"""Tests of the listener: clients that behave badly, over a real socket."""
 
 import socket
 from contextlib import suppress
@@ -30,7 +30,7 @@ def test_a_visitor_who_asks_again_and_then_falls_silent_is_sent_away() -> None:
         assert read_reply(connection).status == 200
 
 
-def test_of_too_many_visitors_the_one_that_was_silent_for_longest_has_to_go() -> None:
+def test_of_too_many_clients_the_longest_idle_one_is_disconnected() -> None:
     with served(PlainTextResponse("ok"), most=2) as place:
         first, second = place.connect(), place.connect()
 
@@ -44,7 +44,7 @@ def test_of_too_many_visitors_the_one_that_was_silent_for_longest_has_to_go() ->
 
 def test_a_request_that_is_no_request_or_far_too_long_is_refused() -> None:
     with served(PlainTextResponse("ok")) as place:
-        with suppress(ConnectionError):  # the rest of what is sent may find nobody there
+        with suppress(ConnectionError):  # the server may have closed the connection
             assert place.ask("/", f"X: {'x' * 1_000_000}").status == 400
         with place.connect() as connection:
             connection.sendall(b"\x16\x03\x01 is no request\r\n\r\n")
@@ -104,7 +104,7 @@ def test_clients_with_the_token_have_places_that_others_do_not_have() -> None:
             connection.close()
 
 
-def test_a_body_that_nobody_reads_does_not_keep_the_connection() -> None:
+def test_an_unread_body_does_not_keep_the_connection() -> None:
     with served(PlainTextResponse("ok"), patience=0.05) as place, place.connect() as connection:
         connection.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\nx")
 

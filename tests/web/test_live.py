@@ -1,4 +1,4 @@
-"""Server-sent events: what listeners are told, how many there may be, and who is sent away."""
+"""Server-sent events: what listeners receive, how many are allowed, and which are disconnected."""
 
 import json
 import socket
@@ -20,7 +20,7 @@ from tests.web.served import Place, served
 NOTHING = cast(Any, None)
 
 
-def told_by_asking(hub: ChangeFeed, *identities: str) -> ASGIApp:
+def app_with_changes(hub: ChangeFeed, *identities: str) -> ASGIApp:
     """Return an application where `/happen` lets something happen, and any other path listens."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -51,7 +51,7 @@ def may_listen(place: Place) -> bool:
 
 
 def changes(connection: socket.socket) -> Iterator[dict[str, Any]]:
-    """Yield what a listener is told."""
+    """Yield the changes that a listener receives."""
     for line in connection.makefile():
         if line.startswith("data: "):
             yield json.loads(line.removeprefix("data: "))
@@ -59,7 +59,7 @@ def changes(connection: socket.socket) -> Iterator[dict[str, Any]]:
 
 def test_several_changes_are_one_message_that_names_their_jobs() -> None:
     hub = ChangeFeed()
-    with served(told_by_asking(hub, "b", "a", "b")) as place, listen(place) as connection:
+    with served(app_with_changes(hub, "b", "a", "b")) as place, listen(place) as connection:
         place.ask("/happen")
 
         assert next(changes(connection)) == {"jobs": ["a", "b"], "more": False}
@@ -67,14 +67,14 @@ def test_several_changes_are_one_message_that_names_their_jobs() -> None:
 
 
 def test_of_many_changes_the_message_says_that_there_are_more() -> None:
-    with served(told_by_asking(ChangeFeed(), *map(str, range(1000)))) as place, listen(place) as connection:
+    with served(app_with_changes(ChangeFeed(), *map(str, range(1000)))) as place, listen(place) as connection:
         place.ask("/happen")
 
-        told = next(changes(connection))
-        assert (len(told["jobs"]), told["more"]) == (50, True)
+        change = next(changes(connection))
+        assert (len(change["jobs"]), change["more"]) == (50, True)
 
 
-def test_one_more_than_there_may_be_is_refused_until_somebody_leaves() -> None:
+def test_a_listener_above_the_limit_is_refused_until_another_leaves() -> None:
     with served(ChangeFeed(most=1)) as place:
         with listen(place):
             assert place.ask("/events").status == 503
@@ -89,10 +89,10 @@ def is_established(local: int, remote: int) -> bool:
     return ends.get((local, remote)) == "01"
 
 
-def test_who_does_not_read_is_sent_away() -> None:
-    long = "x" * 30_000_000  # more than anybody keeps for who does not read
+def test_a_listener_that_does_not_read_is_disconnected() -> None:
+    long = "x" * 30_000_000  # more than the buffers of a client that does not read
     hub = ChangeFeed(most=1, patience=0.05)
-    with served(told_by_asking(hub, long), patience=0.05) as place, listen(place) as silent:
+    with served(app_with_changes(hub, long), patience=0.05) as place, listen(place) as silent:
         silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)  # the kernel would keep all of it for who waits
         place.ask("/happen")
         while not may_listen(place) or is_established(place.port, silent.getsockname()[1]):
@@ -105,7 +105,7 @@ def test_who_does_not_read_is_sent_away() -> None:
         assert received < len(long)
 
 
-def test_a_krond_tells_who_listens_and_ends_without_waiting_for_them(tmp_path: Path) -> None:
+def test_krond_notifies_listeners_and_ends_without_waiting_for_them(tmp_path: Path) -> None:
     jobs = '[krond]\nlisten = "127.0.0.1:0"\n[jobs.once]\nschedule = "0 0 29 2 *"\ncommand = "true"\n'
     krond = Krond(tmp_path, jobs).start()
     with listen_to(krond) as connection:
@@ -116,18 +116,18 @@ def test_a_krond_tells_who_listens_and_ends_without_waiting_for_them(tmp_path: P
         assert krond.end() == 0
 
 
-def test_what_is_done_by_command_is_told_to_who_listens(tmp_path: Path) -> None:
+def test_the_effect_of_a_command_is_sent_to_listeners(tmp_path: Path) -> None:
     jobs = '[krond]\nlisten = "127.0.0.1:0"\n[jobs.once]\nschedule = "0 0 29 2 *"\ncommand = "true"\n'
     krond = Krond(tmp_path, jobs).start()
     with listen_to(krond) as connection:
-        told = changes(connection)
+        found = changes(connection)
         for command in (["suspend", "once"], ["resume", "once"]):
             krond.ask(*command)
-            assert next(told) == {"jobs": [f"{krond.file}:once"], "more": False}
+            assert next(found) == {"jobs": [f"{krond.file}:once"], "more": False}
         for text in (jobs, "broken"):
             krond.write(text)
             krond.ask("reload")
-            assert next(told) == {"jobs": [], "more": True}
+            assert next(found) == {"jobs": [], "more": True}
     krond.ask("stop")
     assert krond.end() == 0
 

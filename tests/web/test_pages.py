@@ -1,4 +1,4 @@
-"""The pages of a real krond, read by a visitor who has the token and no script."""
+"""The pages of a real krond, read by a client with the token and without scripts."""
 
 import json
 import re
@@ -116,7 +116,7 @@ def test_no_page_has_a_script_or_a_style_of_its_own(krond: Krond, visitor: PageC
 
 
 @pytest.mark.parametrize(("name", "kind"), [("kron.css", "text/css"), ("kron.js", "text/javascript")])
-def test_what_pages_load_comes_from_krond(visitor: PageClient, name: str, kind: str) -> None:
+def test_pages_load_everything_from_krond(visitor: PageClient, name: str, kind: str) -> None:
     page = visitor.get(f"/static/{name}")
 
     assert page.status == 200
@@ -185,7 +185,7 @@ def test_a_run_shows_what_it_wrote_as_text(krond: Krond, visitor: PageClient) ->
     assert output.headers["x-content-type-options"] == "nosniff"
 
 
-def test_what_was_written_for_a_terminal_is_shown_without_its_colours(krond: Krond, visitor: PageClient) -> None:
+def test_terminal_output_is_shown_without_its_colours(krond: Krond, visitor: PageClient) -> None:
     (run,) = runs(krond, "coloured")
 
     assert ">red\nhalf\ndone\n</pre>" in visitor.get(f"/runs/{run}").body
@@ -214,7 +214,7 @@ def test_only_a_run_that_is_recorded_has_an_output(krond: Krond, visitor: PageCl
     assert visitor.get(f"/runs/{runs(krond, 'fails')[0]}/output/..%2Fx").status == 404
 
 
-def test_why_answers_in_a_sentence_and_tells_of_the_period(visitor: PageClient) -> None:
+def test_why_answers_in_a_sentence_and_shows_the_period(visitor: PageClient) -> None:
     page = visitor.get("/why?job=spread&at=2030-01-01T12:10:00Z")
 
     assert page.status == 200
@@ -222,7 +222,7 @@ def test_why_answers_in_a_sentence_and_tells_of_the_period(visitor: PageClient) 
     assert "its time has not come yet" in page.words
 
 
-def test_why_speaks_of_the_moment_by_the_clock_of_the_job(visitor: PageClient) -> None:
+def test_why_shows_the_instant_by_the_clock_of_the_job(visitor: PageClient) -> None:
     assert "run at Tue 2030-01-01 13:10:00 +01:00" in visitor.get("/why?job=spread&at=2030-01-01+13:10").words
 
 
@@ -259,7 +259,7 @@ def test_why_without_a_question_asks_for_one(visitor: PageClient) -> None:
         ("/why?job=spread&at=0001-01-01T00:00:00Z", 400, "leaves the years 1 to 9999"),
     ],
 )
-def test_what_cannot_be_answered_is_said_on_a_page(visitor: PageClient, path: str, status: int, words: str) -> None:
+def test_an_unanswerable_question_is_an_error_page(visitor: PageClient, path: str, status: int, words: str) -> None:
     page = visitor.get(path)
 
     assert (page.status, words in page.words) == (status, True)
@@ -280,7 +280,7 @@ def test_without_the_token_no_page_is_shown(visitor: PageClient) -> None:
 
 
 def test_no_page_failed(krond: Krond, visitor: PageClient) -> None:
-    """Whatever these tests asked for: the events of krond tell of none that could not be made."""
+    """The events of krond report no page of these tests that failed to render."""
     visitor.get("/")
     krond.ask("trigger", "boots", "--wait")
     krond.wait_for("RunEnded")

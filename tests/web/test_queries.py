@@ -1,4 +1,4 @@
-"""JobQueries: what is answered of the jobs of any scheduler."""
+"""The job queries of pages: the answers about the jobs of any scheduler."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Sessions: bounded in number and in time."""
+"""Tests of Sessions: bounded in number and in time."""
 
 from kron.web.auth import Sessions
 

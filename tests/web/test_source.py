@@ -1,4 +1,4 @@
-"""parse_until: the end of a suspension, as people write it."""
+"""Tests of parse_until: the end of a suspension, as people write it."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_an_end_after_the_last_year_is_refused() -> None:
         parse_until("365d", UTC_ZONE, parse_instant("9999-06-01T00:00:00Z"))
 
 
-def test_what_is_neither_is_refused_with_both_ways_to_write_it() -> None:
+def test_a_text_that_is_neither_is_refused_with_both_forms() -> None:
     with pytest.raises(InvalidInstantError) as refused:
         parse_until("some day", UTC_ZONE, NOW)
 

@@ -1,4 +1,4 @@
-"""Pages that need nothing else: their policy allows the style and the script that are in them, and nothing else."""
+"""Standalone pages: their policy allows their own style and script, and nothing else."""
 
 import re
 from base64 import b64encode

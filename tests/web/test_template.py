@@ -1,4 +1,4 @@
-"""Templates: every value is shown as text, whatever is in it, and a name that is missing is an error."""
+"""Tests of templates: every value is escaped, and a missing name is an error."""
 
 import re
 from html.parser import HTMLParser

@@ -1,4 +1,4 @@
-"""Kept: one answer for all who ask within a moment."""
+"""Tests of the TTL cache: one answer for all requests within a moment."""
 
 import asyncio
 
@@ -21,54 +21,40 @@ class NumberedResponses:
         return b"%d" % self.made
 
 
-def test_all_who_ask_at_once_get_one_answer() -> None:
+async def test_all_who_ask_at_once_get_one_answer() -> None:
     kept, make = TtlCache(60), NumberedResponses()
 
-    async def ask() -> list[bytes]:
-        return await asyncio.gather(*(kept.get("key", make) for _ in range(50)))
-
-    assert set(asyncio.run(ask())) == {b"1"}
+    assert set(await asyncio.gather(*(kept.get("key", make) for _ in range(50)))) == {b"1"}
 
 
-def test_an_answer_that_is_not_fresh_any_more_is_made_anew() -> None:
+async def test_a_stale_answer_is_computed_again() -> None:
     kept, make = TtlCache(0), NumberedResponses()
 
-    async def ask() -> list[bytes]:
-        return [await kept.get("key", make) for _ in range(2)]
-
-    assert asyncio.run(ask()) == [b"1", b"2"]
+    assert [await kept.get("key", make) for _ in range(2)] == [b"1", b"2"]
 
 
-def test_each_key_has_its_own_answer() -> None:
+async def test_each_key_has_its_own_answer() -> None:
     kept, make = TtlCache(60), NumberedResponses()
 
-    async def ask() -> list[bytes]:
-        return [await kept.get(key, make) for key in ("a", "b", "a")]
-
-    assert asyncio.run(ask()) == [b"1", b"2", b"1"]
+    assert [await kept.get(key, make) for key in ("a", "b", "a")] == [b"1", b"2", b"1"]
 
 
-def test_what_fails_is_not_tried_anew_for_a_while_if_that_is_wanted() -> None:
+async def test_a_failure_is_cached_for_a_while_if_wanted() -> None:
     kept, make = TtlCache(60, failures=60), NumberedResponses()
     make.fails = True
 
-    async def ask() -> None:
-        for _ in range(3):
-            with pytest.raises(ValueError):
-                await kept.get("key", make)
-
-    asyncio.run(ask())
+    for _ in range(3):
+        with pytest.raises(ValueError):
+            await kept.get("key", make)
     assert make.made == 1
 
 
-def test_what_fails_is_tried_anew_by_the_next() -> None:
+async def test_a_failed_computation_is_tried_again_by_the_next_request() -> None:
     kept, make = TtlCache(60), NumberedResponses()
 
-    async def ask() -> bytes:
-        make.fails = True
-        with pytest.raises(ValueError):
-            await kept.get("key", make)
-        make.fails = False
-        return await kept.get("key", make)
+    make.fails = True
+    with pytest.raises(ValueError):
+        await kept.get("key", make)
+    make.fails = False
 
-    assert asyncio.run(ask()) == b"2"
+    assert (await kept.get("key", make)) == b"2"

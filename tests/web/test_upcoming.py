@@ -1,4 +1,4 @@
-"""What is due of all jobs together: found without deciding too much."""
+"""The upcoming runs of all jobs, found with few decisions."""
 
 from datetime import timedelta
 from heapq import merge

@@ -1,4 +1,4 @@
-"""Questions why, of a ledger and of a cluster, and what was answered: JSON and the sentence for people.
+"""Recorded `why` questions of a ledger and of a cluster, with their answers as JSON and as sentences.
 
     python -m tests.why.recorded
 

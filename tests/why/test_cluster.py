@@ -1,4 +1,4 @@
-"""What became of a KronJob's period: from its status, from a Job that is there, or computed."""
+"""The outcome of a KronJob's period: from its status, from an existing Job, or computed."""
 
 from dataclasses import replace
 from typing import Any
@@ -80,7 +80,7 @@ def said(known: ClusterRecords, at: str = CHOSEN) -> str:
 # --- from the status --------------------------------------------------------------------------------------------------
 
 
-def test_a_period_that_the_status_lists_is_told_from_there() -> None:
+def test_the_outcome_of_a_listed_period_is_that_of_the_status() -> None:
     found = asked(records(entry(chosenTime=CHOSEN)))
 
     assert found.to_dict() == {
@@ -95,7 +95,7 @@ def test_a_period_that_the_status_lists_is_told_from_there() -> None:
     }
 
 
-def test_what_did_not_run_has_no_job() -> None:
+def test_a_period_that_did_not_run_has_no_job() -> None:
     found = asked(records(entry(outcome="skipped", reason="ConcurrencyForbid")))
 
     assert (outcome_of(found), found.reason, job_of(found), found.ran) == ("skipped", "ConcurrencyForbid", None, False)
@@ -193,14 +193,14 @@ def test_a_job_without_our_annotations_is_none_of_ours() -> None:
         ({"conditions": [{"type": "Failed", "status": "False"}]}, "which is running."),
     ],
 )
-def test_a_job_tells_how_it_ended(status: dict[str, Any], words: str) -> None:
+def test_a_job_gives_how_it_ended(status: dict[str, Any], words: str) -> None:
     found = said(records(entry(chosenTime=CHOSEN), jobs=[child(**status)]))
 
     assert found.startswith(f"Yes: the period {FIRST}, due at {CHOSEN}, was executed by the Job db-backup-")
     assert found.endswith(words)
 
 
-def test_a_job_that_is_not_there_any_more_is_gone_unless_nobody_may_look() -> None:
+def test_a_missing_job_is_gone_unless_access_to_jobs_is_denied() -> None:
     assert said(records(entry())).endswith(", which is gone.")
     assert "gone" not in said(records(entry(), jobs=None))
 
@@ -272,7 +272,7 @@ def test_an_invalid_spec_is_the_reason_that_nothing_ran() -> None:
     assert "the spec is invalid: spec.timeZone: must be" in said(known)
 
 
-def test_what_was_recorded_before_the_spec_became_invalid_is_told() -> None:
+def test_outcomes_recorded_before_the_spec_became_invalid_are_shown() -> None:
     found = asked(records(entry(outcome="skipped", reason="DefinitionChanged"), timeZone="Mars"), at=FIRST)
 
     assert (outcome_of(found), found.reason) == ("skipped", "DefinitionChanged")
@@ -318,7 +318,7 @@ def test_every_reason_has_words(reason: str) -> None:
     assert f"was missed ({reason}): " in found
 
 
-def test_what_a_forged_status_says_of_the_far_future_is_not_told() -> None:
+def test_the_far_future_of_a_forged_status_is_not_shown() -> None:
     forged = records(outage("0001-01-01T00:00:00Z", "9999-12-31T00:00:00Z"))
 
     inside, beyond = asked(forged), asked(forged, "2026-03-20T02:00:00Z")
@@ -327,7 +327,7 @@ def test_what_a_forged_status_says_of_the_far_future_is_not_told() -> None:
     assert (beyond.recorded_by, beyond.reason) == (RecordedBy.COMPUTED, "Planned")
 
 
-def test_a_forged_job_of_a_time_before_the_creation_is_not_told() -> None:
+def test_a_forged_job_of_a_time_before_the_creation_is_not_shown() -> None:
     found = asked(records(jobs=[child()], created="2026-03-02T00:00:00Z"), now=LATER)
 
     assert (found.recorded_by, found.reason) == (RecordedBy.COMPUTED, "BeforeCreation")

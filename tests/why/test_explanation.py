@@ -1,4 +1,4 @@
-"""Why a job did, or did not, run at an instant: what is said, by what is told."""
+"""Tests of Explanation: why a job ran, or did not run, at an instant."""
 
 from datetime import timedelta
 
@@ -54,7 +54,7 @@ def state(inquiry: Evidence) -> object:
 # --- whether it ran ---------------------------------------------------------------------------------------------------
 
 
-def test_what_began_within_the_minute_ran() -> None:
+def test_a_run_that_began_within_the_minute_ran() -> None:
     succeeded = run(RUN, RunEnd("run 1", NOON + MINUTE, ResultCode.SUCCEEDED, 0))
 
     answer = Explanation(asked(NOON + timedelta(seconds=50))._replace(touching=[succeeded], started=[succeeded]))
@@ -65,37 +65,37 @@ def test_what_began_within_the_minute_ran() -> None:
     )
 
 
-def test_what_was_chosen_for_the_second_ran_however_late_it_began() -> None:
+def test_a_run_chosen_for_the_second_ran_however_late_it_began() -> None:
     late = run(RUN._replace(started=NOON + 5 * MINUTE))
 
     assert Explanation(asked(NOON)._replace(touching=[late])).run is not None
     assert Explanation(asked(NOON + timedelta(seconds=1))._replace(touching=[late])).run is None
 
 
-def test_what_could_not_be_started_did_not_run() -> None:
-    told = run(RUN, RunEnd("run 1", NOON, ResultCode.NOT_STARTED, detail="No such file"))
+def test_a_run_that_could_not_be_started_did_not_run() -> None:
+    evidence = run(RUN, RunEnd("run 1", NOON, ResultCode.NOT_STARTED, detail="No such file"))
 
-    answer = Explanation(asked(NOON)._replace(touching=[told], started=[told]))
+    answer = Explanation(asked(NOON)._replace(touching=[evidence], started=[evidence]))
 
     assert answer.run is None
     assert sentence(answer).endswith("but nothing could be started: No such file.")
 
 
 @pytest.mark.parametrize("result", [ResultCode.REPLACED, ResultCode.STOPPED])
-def test_what_was_asked_for_and_never_began_did_not_run(result: ResultCode) -> None:
-    told = run(TRIGGERED, RunEnd(TRIGGERED.run_id, TRIGGERED.started, result, detail="it had not begun"))
+def test_a_triggered_run_that_never_began_did_not_run(result: ResultCode) -> None:
+    evidence = run(TRIGGERED, RunEnd(TRIGGERED.run_id, TRIGGERED.started, result, detail="it had not begun"))
 
-    assert Explanation(asked(TRIGGERED.started)._replace(started=[told])).run is None
+    assert Explanation(asked(TRIGGERED.started)._replace(started=[evidence])).run is None
 
 
 @pytest.mark.parametrize("result", [ResultCode.REPLACED, ResultCode.STOPPED])
-def test_what_the_host_ended_ran(result: ResultCode) -> None:
-    told = run(TRIGGERED, RunEnd(TRIGGERED.run_id, TRIGGERED.started, result, signal="SIGTERM"))
+def test_a_run_that_the_host_ended_ran(result: ResultCode) -> None:
+    evidence = run(TRIGGERED, RunEnd(TRIGGERED.run_id, TRIGGERED.started, result, signal="SIGTERM"))
 
-    assert Explanation(asked(TRIGGERED.started)._replace(started=[told])).run is not None
+    assert Explanation(asked(TRIGGERED.started)._replace(started=[evidence])).run is not None
 
 
-def test_a_run_that_somebody_asked_for_ran_and_is_no_period() -> None:
+def test_a_triggered_run_ran_and_is_no_period() -> None:
     answer = Explanation(asked(NOON + 30 * MINUTE)._replace(started=[run(TRIGGERED)]))
 
     assert (answer.run is not None, answer.periods) == (True, [])
@@ -116,30 +116,30 @@ def test_a_period_whose_execution_began_late_within_the_minute_is_spoken_of() ->
 
 def test_the_nearest_chosen_time_comes_first() -> None:
     chosen = {NOON - HOUR: NOON + 20 * MINUTE, NOON: NOON + 50 * MINUTE}
-    told = [
+    evidence = [
         run(RUN._replace(nominal=nominal, chosen=at, started=at, run_id=str(nominal)), definition=WINDOWED)
         for nominal, at in chosen.items()
     ]
 
-    late = Explanation(asked(NOON + 45 * MINUTE, WINDOWED)._replace(touching=told))
-    early = Explanation(asked(NOON + 22 * MINUTE, WINDOWED)._replace(touching=told))
+    late = Explanation(asked(NOON + 45 * MINUTE, WINDOWED)._replace(touching=evidence))
+    early = Explanation(asked(NOON + 22 * MINUTE, WINDOWED)._replace(touching=evidence))
 
     assert [episode.effective_time for episode in late.periods] == [NOON + 50 * MINUTE, NOON + 20 * MINUTE]
     assert [episode.effective_time for episode in early.periods] == [NOON + 20 * MINUTE, NOON + 50 * MINUTE]
 
 
 def test_attempts_of_a_period_are_one_episode() -> None:
-    told = [run(attempt_at(0, "first"), attempts=2), run(attempt_at(0, "second", 2), attempts=2)]
+    evidence = [run(attempt_at(0, "first"), attempts=2), run(attempt_at(0, "second", 2), attempts=2)]
 
-    (episode,) = Explanation(asked(NOON)._replace(touching=told)).periods
+    (episode,) = Explanation(asked(NOON)._replace(touching=evidence)).periods
 
     assert (episode.row.run_id, episode.row.attempts) == ("second", 2)
 
 
 def test_a_period_inside_a_range_is_spoken_of_itself() -> None:
-    told = closed(closed_from(3, 5), NOON + 5 * MINUTE)
+    evidence = closed(closed_from(3, 5), NOON + 5 * MINUTE)
 
-    (episode,) = Explanation(asked(NOON + 5 * MINUTE)._replace(touching=[told])).periods
+    (episode,) = Explanation(asked(NOON + 5 * MINUTE)._replace(touching=[evidence])).periods
 
     period = episode.to_dict()
     assert period["period_id"] == period["chosen_time"] == period["window_start"] == "2026-03-01T12:05:00Z"
@@ -177,7 +177,7 @@ def test_a_period_to_come_that_is_served_was_handled_while_the_clock_was_ahead(d
     )
 
 
-def test_a_period_that_nobody_has_judged_yet_is_planned_and_said_to_be_due() -> None:
+def test_an_unjudged_period_is_planned_and_shown_as_due() -> None:
     inquiry = asked(NOON)
 
     assert state(inquiry) == "planned"
@@ -243,7 +243,7 @@ def test_the_nearest_may_lie_inside_of_one_range() -> None:
     ]
 
 
-def test_what_is_not_owned_is_named_only_if_nothing_else_is_there() -> None:
+def test_an_unowned_period_is_named_only_if_there_is_no_other() -> None:
     record = OWNER._replace(declared_at=NOON + MINUTE, handled_until=NOON + MINUTE)
     before = run(attempt_at(-150, "before"))
 
@@ -263,13 +263,13 @@ def test_a_job_without_periods_runs_when_the_machine_is_started() -> None:
 # --- in words ---------------------------------------------------------------------------------------------------------
 
 
-def test_times_are_told_on_the_wall_clock_of_the_job_too() -> None:
+def test_times_are_also_shown_on_the_wall_clock_of_the_job() -> None:
     found = sentence(Explanation(asked(NOON + 30 * MINUTE, IN_BERLIN)))
 
     assert "2026-03-01T12:30:00Z (Sun 13:30:00 +01:00)" in found
 
 
-def test_a_missed_period_is_told_with_its_reason() -> None:
+def test_a_missed_period_is_shown_with_its_reason() -> None:
     found = sentence(
         Explanation(asked(NOON + 5 * MINUTE)._replace(touching=[closed(closed_from(3, 5), NOON + 5 * MINUTE)]))
     )

@@ -1,4 +1,4 @@
-"""Questions why are answered as they were, by a ledger and by a cluster: the JSON is a format that users rely on."""
+"""Recorded `why` questions get the same answers: the JSON is a format that users rely on."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Which files a host reads: by name, by directory, each once."""
+"""Tests of job file discovery: by name, by directory, each file once."""
 
 from pathlib import Path
 
@@ -164,7 +164,7 @@ def test_the_same_file_by_two_names_has_two_identities(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["gone.toml", "notes.txt", "a\0.toml", "x" * 300 + ".toml"])
-def test_what_cannot_be_read_is_said_and_not_ok(folder: Path, name: str) -> None:
+def test_an_unreadable_path_is_an_error(folder: Path, name: str) -> None:
     loaded = load(f"{folder}/{name}")
 
     assert loaded.unreadable
@@ -181,7 +181,7 @@ def test_a_file_beyond_the_bound_is_refused(folder: Path) -> None:
     assert finding.message.startswith("is larger than")
 
 
-def test_a_path_where_nothing_lies_is_said_to_be_missing_whatever_its_name(tmp_path: Path) -> None:
+def test_a_path_without_a_file_is_reported_missing_whatever_its_name(tmp_path: Path) -> None:
     loaded = load_jobs([str(tmp_path / "krnod")])
 
     (finding,) = loaded.findings

@@ -1,4 +1,4 @@
-"""Who may have written a job file: asked of the opened file, and refused rather than repaired."""
+"""The trust check of job files: an opened file is refused if other users can write it."""
 
 import os
 from collections.abc import Iterator
@@ -182,7 +182,7 @@ def test_in_a_directory_with_the_sticky_bit_others_cannot_replace_a_file(file: P
 
 
 @needs_root
-def test_a_file_of_somebody_else_is_refused(file: Path) -> None:
+def test_a_file_of_another_user_is_refused(file: Path) -> None:
     os.chown(file, 65534, 65534)
 
     assert refusal(file).reason == "belongs to uid 65534"

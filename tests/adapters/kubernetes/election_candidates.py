@@ -1,4 +1,4 @@
-"""A lease on a server, a clock that only the test moves, and candidates that take a turn when they are told to."""
+"""ElectionCandidates: replicas that compete for a lease, with a clock and turns that the test controls."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ from kron.adapters.kubernetes.client import ApiClient
 from kron.adapters.kubernetes.kubeconfig import ClusterConfig
 from kron.adapters.kubernetes.leader_election import LeaderElector
 from kron.errors import ApiError
-from tests.adapters.kubernetes.scripted_server import NOBODY, Step, cut, say, serving, status
+from tests.adapters.kubernetes.scripted_server import ANONYMOUS, Step, cut, say, serving, status
 
 PATH = "/apis/coordination.k8s.io/v1/namespaces/kron-system/leases"
 NOON = 1772366400.25  # 2026-03-01T12:00:00.250000Z
@@ -25,7 +25,7 @@ class Leases:
         self.version = 0
         self.verbs: list[str] = []
         self.instead: list[Step] = []  # answers that come in the place of the next ones
-        self.loses_answers = False  # writes have their effect, but nobody hears of it
+        self.loses_answers = False  # writes take effect, but their answers are lost
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -35,7 +35,7 @@ class Leases:
         return found
 
     def edit(self, **spec: Any) -> None:
-        """Write as somebody else."""
+        """Write as another holder."""
         self.version += 1
         self.lease = {"metadata": {"name": "kron", "resourceVersion": str(self.version)}, "spec": spec}
 
@@ -71,18 +71,18 @@ class TimedApi(ApiClient):
 
 
 class Candidate:
-    """One replica, which waits until it is told to take its next turn."""
+    """One replica, which waits for `turn` before its next attempt."""
 
-    def __init__(self, world: "ElectionCandidates", api: ApiClient, name: str) -> None:
+    def __init__(self, election: "ElectionCandidates", api: ApiClient, name: str) -> None:
         self.changes: list[bool] = []
         self.problems: list[ApiError] = []
         self.pauses: list[float] = []
-        self._world = world
+        self._world = election
         self._go = asyncio.Event()
         self.paused = asyncio.Event()
         self.election = LeaderElector(
             api, "kron-system", "kron", name, on_change=self.changes.append, on_problem=self.problems.append,
-            monotonic=lambda: world.now, wall=lambda: NOON + world.now, pause=self._pause,
+            monotonic=lambda: election.now, wall=lambda: NOON + election.now, pause=self._pause,
         )  # fmt: skip
         self.task = asyncio.create_task(self.election.run())
 
@@ -144,10 +144,10 @@ async def electing(**spec: Any) -> AsyncIterator[ElectionCandidates]:
     if spec:
         leases.edit(**spec)
     async with serving(then=leases.answer) as server:
-        api = TimedApi(ClusterConfig(server.url, NOBODY))
-        world = ElectionCandidates(api, leases)
+        api = TimedApi(ClusterConfig(server.url, ANONYMOUS))
+        election = ElectionCandidates(api, leases)
         try:
-            yield world
+            yield election
         finally:
-            await world.end()
+            await election.end()
             await api.close()

@@ -1,4 +1,4 @@
-"""A store that remembers, and a reflector that never waits for time, over a server that answers by a script."""
+"""ScriptedReflector: a reflector with a recording store, a clock without waits, and a scripted API server."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -36,7 +36,7 @@ class Versions(ResourceStore[Thing]):
 
     def __init__(self) -> None:
         super().__init__("things", parse_thing, STRICT)
-        self.told: list[str] = []
+        self.calls: list[str] = []
         self.on_change = self._note
 
     @property
@@ -44,20 +44,20 @@ class Versions(ResourceStore[Thing]):
         return {each.name: each.resource_version for each in self.objects.values()}
 
     def replace(self, found: Mapping[Key, Thing | None], version: str, namespace: str) -> Iterator[None]:
-        before = len(self.told)
+        before = len(self.calls)
         yield from super().replace(found, version, namespace)
-        self.told[before:] = ["replace"]
+        self.calls[before:] = ["replace"]
 
     def _note(self, before: Thing | None, after: Thing | None) -> None:
         if after is not None:
-            self.told.append(f"put {after.name}")
+            self.calls.append(f"put {after.name}")
         elif before is not None:
-            self.told.append(f"remove {before.name}, as it was at {before.resource_version}")
+            self.calls.append(f"remove {before.name}, as it was at {before.resource_version}")
 
 
 @dataclass
 class ScriptedReflector:
-    """A server, the store of its objects, and what was told of restarts and of waiting."""
+    """A server, the store of its objects, and the restarts and waits that the reflector reported."""
 
     server: ScriptedServer
     api: ApiClient
@@ -106,10 +106,10 @@ class ScriptedReflector:
 async def reflecting(*script: Step, **options: Any) -> AsyncIterator[ScriptedReflector]:
     """Reflect a server, without waiting for time, as long as the block."""
     async with serving(*script) as server, asking(server, **options) as api:
-        world = ScriptedReflector(server, api)
-        task = asyncio.create_task(world.reflector.run())
+        scripted = ScriptedReflector(server, api)
+        task = asyncio.create_task(scripted.reflector.run())
         try:
-            yield world
+            yield scripted
         finally:
             task.cancel()
             with suppress(asyncio.CancelledError):
@@ -117,11 +117,11 @@ async def reflecting(*script: Step, **options: Any) -> AsyncIterator[ScriptedRef
 
 
 def after(*script: Step, **options: Any) -> ScriptedReflector:
-    """Return the world when the script has been played and the server is asked for more."""
+    """Return the reflector after the script has been played and the server gets another request."""
 
     async def play() -> ScriptedReflector:
-        async with reflecting(*script, **options) as world:
-            await world.server.idle.wait()
-            return world
+        async with reflecting(*script, **options) as scripted:
+            await scripted.server.idle.wait()
+            return scripted
 
     return live(play())

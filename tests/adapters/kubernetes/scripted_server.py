@@ -1,4 +1,4 @@
-"""A small API server on the loopback that answers by a script, and what tests see of it."""
+"""ScriptedServer: an API server on loopback that answers from a script and records its requests."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from kron.adapters.kubernetes.kubeconfig import ClusterConfig
 
 Step = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Answer = TypeVar("Answer")
-NOBODY = StaticCredential(RequestAuth(None, None))
+ANONYMOUS = StaticCredential(RequestAuth(None, None))
 
 
 class ReceivedRequest(NamedTuple):
@@ -74,7 +74,7 @@ async def serving(*script: Step, then: Step | None = None, ssl: Any = None) -> A
 
 @asynccontextmanager
 async def asking(
-    where: ScriptedServer | ClusterConfig | str, credential: Credential = NOBODY, **options: Any
+    where: ScriptedServer | ClusterConfig | str, credential: Credential = ANONYMOUS, **options: Any
 ) -> AsyncIterator[ApiClient]:
     """Have a session with a server, an address, or whatever an access names, as long as the block."""
     if not isinstance(where, ClusterConfig):

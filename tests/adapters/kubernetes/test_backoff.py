@@ -1,4 +1,4 @@
-"""Backoff: how long the waits are; what begins them anew is the reflector's affair."""
+"""Tests of Backoff: the delays and their reset."""
 
 import asyncio
 

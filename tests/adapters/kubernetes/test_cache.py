@@ -1,4 +1,4 @@
-"""What is known of a cluster when lists, events and answers come in any order."""
+"""Tests of ClusterCache: lists, events and answers may arrive in any order."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def test_an_event_that_is_older_than_what_is_known_is_left() -> None:
     assert changes.heard == ["job new"]
 
 
-def test_what_is_missing_in_a_whole_list_is_gone() -> None:
+def test_an_object_missing_in_a_complete_list_is_gone() -> None:
     cache, changes = a_cache()
     cache.jobs.put(parse_job(a_job()))
 
@@ -57,7 +57,7 @@ def test_what_is_missing_in_a_whole_list_is_gone() -> None:
     assert changes.heard == ["job new", "job gone"]
 
 
-def test_what_was_created_after_a_list_was_made_is_not_missing_in_it() -> None:
+def test_an_object_created_after_a_list_is_not_missing_in_it() -> None:
     cache, _ = a_cache()
     cache.jobs.put(parse_job(a_job(version=30)))
 
@@ -80,7 +80,7 @@ def test_jobs_are_found_by_their_owner_as_long_as_they_are_there() -> None:
     seen = cache.kronjobs.parse(a_kronjob())
     assert seen is not None
     cache.jobs.put(parse_job(a_job("a-1")))
-    cache.jobs.put(parse_job(a_job("b-1", owner="somebody else")))
+    cache.jobs.put(parse_job(a_job("b-1", owner="another")))
     assert [job.name for job in cache.owned_jobs(seen)] == ["a-1"]
 
     cache.jobs.remove(("ns", "a-1"), "6")

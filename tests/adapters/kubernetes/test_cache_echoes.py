@@ -1,4 +1,4 @@
-"""What a watch tells once more: what is known already is not read, and not told, again."""
+"""Tests of ClusterCache: an object that a watch repeats is neither parsed nor reported again."""
 
 from typing import Any
 
@@ -12,13 +12,13 @@ class RecordedVersions:
     """Records the resource version of each change."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.versions: list[str] = []
 
     def on_kronjob(self, _before: KronJobSnapshot | None, after: KronJobSnapshot | None) -> None:
-        self.told.append("gone" if after is None else after.resource_version)
+        self.versions.append("gone" if after is None else after.resource_version)
 
     def on_job(self, _before: ChildJob | None, after: ChildJob | None) -> None:
-        self.told.append("gone" if after is None else after.resource_version)
+        self.versions.append("gone" if after is None else after.resource_version)
 
 
 def _cache() -> tuple[ClusterCache, RecordedVersions]:
@@ -34,22 +34,22 @@ def _document(version: str, uid: str = "u-1", **more: Any) -> dict[str, Any]:
     return {"metadata": metadata, "spec": spec, **more}
 
 
-def test_a_kronjob_that_an_answer_told_is_not_told_again_by_the_watch() -> None:
+def test_a_kronjob_of_an_answer_is_not_reported_again_by_the_watch() -> None:
     cache, changes = _cache()
 
     for version in ("7", "7", "8", "7"):
         cache.kronjobs.take(_document(version))
 
-    assert changes.told == ["7", "8"]
+    assert changes.versions == ["7", "8"]
 
 
-def test_a_job_that_an_answer_told_is_not_told_again_by_the_watch() -> None:
+def test_a_job_of_an_answer_is_not_reported_again_by_the_watch() -> None:
     cache, changes = _cache()
 
     for version in ("7", "7", "8", "7"):
         cache.jobs.take(_document(version))
 
-    assert changes.told == ["7", "8"]
+    assert changes.versions == ["7", "8"]
 
 
 def test_another_object_of_the_same_name_is_another_one() -> None:
@@ -59,7 +59,14 @@ def test_another_object_of_the_same_name_is_another_one() -> None:
         cache.kronjobs.take(_document("7", uid))
         cache.jobs.take(_document("7", uid))
 
-    assert changes.told == ["7", "7", "gone", "7", "gone", "7"]  # the first one is gone before the other one is there
+    assert changes.versions == [
+        "7",
+        "7",
+        "gone",
+        "7",
+        "gone",
+        "7",
+    ]  # the first one is gone before the other one is there
     assert cache.kronjobs.objects["ns", "a"].uid == cache.jobs.objects["ns", "a"].uid == "u-2"
 
 

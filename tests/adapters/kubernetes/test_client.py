@@ -1,4 +1,4 @@
-"""Api: what is sent, and what becomes of every kind of answer."""
+"""Tests of the Kubernetes client: the requests it sends, and how it handles every kind of answer."""
 
 import asyncio
 import socket
@@ -12,7 +12,7 @@ from kron.adapters.kubernetes.credentials import RequestAuth, StaticCredential, 
 from kron.adapters.kubernetes.kubeconfig import ClusterConfig
 from kron.errors import AnswerTooLongError, ApiError, ApiRefusedError, ApiUnreachableError
 from tests.adapters.kubernetes.scripted_server import (
-    NOBODY,
+    ANONYMOUS,
     ReceivedRequest,
     Step,
     asking,
@@ -126,7 +126,7 @@ def test_a_date_to_come_back_at_is_no_number_of_seconds() -> None:
     assert refused(refuse(503, **{"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"})).retry_after is None
 
 
-def test_a_refusal_by_somebody_in_between_is_told_in_his_words() -> None:
+def test_a_refusal_by_a_proxy_is_reported_in_its_words() -> None:
     async def step(_: web.Request) -> web.StreamResponse:
         return web.Response(status=502, text="<h1>no upstream</h1>\n")
 
@@ -151,7 +151,7 @@ async def not_json(_: web.Request) -> web.StreamResponse:
 
 
 @pytest.mark.parametrize("step", [cut, not_json, say([1])], ids=["cut", "not JSON", "no document"])
-def test_what_is_no_answer_is_the_server_s_absence(step: Step) -> None:
+def test_an_invalid_answer_counts_as_an_unreachable_server(step: Step) -> None:
     assert isinstance(answered(step), ApiUnreachableError)
 
 
@@ -162,102 +162,89 @@ def test_an_answer_that_does_not_come_in_time_is_none() -> None:
     assert found.message.endswith("no answer in time")
 
 
-def test_a_request_may_have_a_time_of_its_own() -> None:
-    async def play() -> None:
-        async with serving() as server, asking(server) as api:
-            with pytest.raises(ApiUnreachableError):
-                await api.request("get", JOBS, "ns", "mail", timeout=0.05)
-
-    live(play())
+async def test_a_request_may_have_a_time_of_its_own() -> None:
+    async with serving() as server, asking(server) as api:
+        with pytest.raises(ApiUnreachableError):
+            await api.request("get", JOBS, "ns", "mail", timeout=0.05)
 
 
-def test_a_credential_that_is_not_accepted_is_told_as_such() -> None:
+def test_a_rejected_credential_is_reported_as_such() -> None:
     found = refused(refuse(401, "Unauthorized", "Unauthorized"))
 
     assert found.message == "Unauthorized: the token or certificate has expired, or is of another cluster"
 
 
-def test_a_server_that_does_not_listen_is_unreachable() -> None:
-    async def play() -> None:
-        with socket.socket() as taken:
-            taken.bind(("127.0.0.1", 0))
-            address = f"http://127.0.0.1:{taken.getsockname()[1]}"
-            async with asking(address) as api:
-                with pytest.raises(ApiUnreachableError) as caught:
-                    await api.request("get", JOBS, "ns", "mail")
-        assert caught.value.message == f"API server {address}: Connection refused"
-
-    live(play())
-
-
-def test_a_server_that_cuts_the_first_words_of_tls_is_unreachable_and_that_is_told() -> None:
-    async def play() -> str:
-        async def cut_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.read(1)
-            writer.transport.abort()
-
-        server = await asyncio.start_server(cut_off, "127.0.0.1", 0)
-        address = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        async with (
-            server,
-            asking(ClusterConfig(address, StaticCredential(RequestAuth(None, tls_context(is_verified=False))))) as api,
-        ):
+async def test_a_server_that_does_not_listen_is_unreachable() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        async with asking(address) as api:
             with pytest.raises(ApiUnreachableError) as caught:
                 await api.request("get", JOBS, "ns", "mail")
-        return caught.value.message.removeprefix(f"API server {address}: ")
-
-    assert live(play()) == "ConnectionResetError"
+    assert caught.value.message == f"API server {address}: Connection refused"
 
 
-def test_a_server_behind_a_proxy_is_asked_through_it() -> None:
-    async def play() -> str:
-        async with serving(say(thing("mail"))) as proxy:
-            async with asking(ClusterConfig("http://cluster.invalid:6443", NOBODY, proxy=proxy.url)) as api:
-                await api.request("get", JOBS, "ns", "mail")
-            return proxy.asked[0].headers["Host"]
+async def test_a_server_that_cuts_the_tls_handshake_is_reported_as_unreachable() -> None:
+    async def cut_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.transport.abort()
 
-    assert live(play()) == "cluster.invalid:6443"
-
-
-def test_every_answer_and_every_silence_is_told() -> None:
-    async def play() -> list[tuple[str, str, int]]:
-        told: list[tuple[str, str, int]] = []
-        async with serving(say(thing("mail")), refuse(409), cut) as server, asking(server) as api:
-            api.on_response = lambda verb, resource, code: told.append((verb, resource, code))
-            await api.request("patch", KRONJOB_STATUS, "ns", "mail", {})
-            for _ in range(2):
-                with pytest.raises(ApiError):
-                    await api.request("create", JOBS, "ns", body={})
-        return told
-
-    assert live(play()) == [("patch", "kronjobs/status", 200), ("create", "jobs", 409), ("create", "jobs", 0)]
-
-
-def test_the_server_s_clock_is_compared_with_ours() -> None:
-    async def play() -> float:
-        date = {"Date": "Sun, 01 Mar 2026 12:00:00 GMT"}
-        async with serving(say(thing("mail"), 200, **date)) as server, asking(server, wall=lambda: 1772366409.5) as api:
+    server = await asyncio.start_server(cut_off, "127.0.0.1", 0)
+    address = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with (
+        server,
+        asking(ClusterConfig(address, StaticCredential(RequestAuth(None, tls_context(is_verified=False))))) as api,
+    ):
+        with pytest.raises(ApiUnreachableError) as caught:
             await api.request("get", JOBS, "ns", "mail")
-            return api.clock_skew
 
-    assert live(play()) == 9.5
-
-
-def test_a_server_that_does_not_tell_its_time_leaves_what_was_known() -> None:
-    async def play() -> float:
-        first = say(thing("mail"), 200, Date="Sun, 01 Mar 2026 12:00:00 GMT")
-        async with (
-            serving(first, say(thing("mail"), 200, Date="soon")) as server,
-            asking(server, wall=lambda: 1772366409.5) as api,
-        ):
-            for _ in range(2):
-                await api.request("get", JOBS, "ns", "mail")
-            return api.clock_skew
-
-    assert live(play()) == 9.5
+    assert caught.value.message.removeprefix(f"API server {address}: ") == "ConnectionResetError"
 
 
-def test_a_proof_that_is_not_accepted_is_not_used_again() -> None:
+async def test_a_server_behind_a_proxy_is_asked_through_it() -> None:
+    async with serving(say(thing("mail"))) as proxy:
+        async with asking(ClusterConfig("http://cluster.invalid:6443", ANONYMOUS, proxy=proxy.url)) as api:
+            await api.request("get", JOBS, "ns", "mail")
+        found = proxy.asked[0].headers["Host"]
+
+    assert found == "cluster.invalid:6443"
+
+
+async def test_every_answer_and_every_timeout_is_reported() -> None:
+    responses: list[tuple[str, str, int]] = []
+    async with serving(say(thing("mail")), refuse(409), cut) as server, asking(server) as api:
+        api.on_response = lambda verb, resource, code: responses.append((verb, resource, code))
+        await api.request("patch", KRONJOB_STATUS, "ns", "mail", {})
+        for _ in range(2):
+            with pytest.raises(ApiError):
+                await api.request("create", JOBS, "ns", body={})
+
+    assert responses == [("patch", "kronjobs/status", 200), ("create", "jobs", 409), ("create", "jobs", 0)]
+
+
+async def test_the_server_s_clock_is_compared_with_ours() -> None:
+    date = {"Date": "Sun, 01 Mar 2026 12:00:00 GMT"}
+    async with serving(say(thing("mail"), 200, **date)) as server, asking(server, wall=lambda: 1772366409.5) as api:
+        await api.request("get", JOBS, "ns", "mail")
+        found = api.clock_skew
+
+    assert found == 9.5
+
+
+async def test_a_server_without_a_date_leaves_the_known_clock_skew() -> None:
+    first = say(thing("mail"), 200, Date="Sun, 01 Mar 2026 12:00:00 GMT")
+    async with (
+        serving(first, say(thing("mail"), 200, Date="soon")) as server,
+        asking(server, wall=lambda: 1772366409.5) as api,
+    ):
+        for _ in range(2):
+            await api.request("get", JOBS, "ns", "mail")
+        found = api.clock_skew
+
+    assert found == 9.5
+
+
+async def test_a_proof_that_is_not_accepted_is_not_used_again() -> None:
     class Renewing:
         number = 1
 
@@ -267,38 +254,32 @@ def test_a_proof_that_is_not_accepted_is_not_used_again() -> None:
         def invalidate(self) -> None:
             self.number += 1
 
-    async def play() -> list[str]:
-        async with serving(refuse(401), say(thing("mail"))) as server, asking(server, Renewing()) as api:
-            with pytest.raises(ApiRefusedError):
-                await api.request("get", JOBS, "ns", "mail")
+    async with serving(refuse(401), say(thing("mail"))) as server, asking(server, Renewing()) as api:
+        with pytest.raises(ApiRefusedError):
             await api.request("get", JOBS, "ns", "mail")
-            return [seen.headers["Authorization"] for seen in server.asked]
+        await api.request("get", JOBS, "ns", "mail")
+        found = [seen.headers["Authorization"] for seen in server.asked]
 
-    assert live(play()) == ["Bearer 1", "Bearer 2"]
+    assert found == ["Bearer 1", "Bearer 2"]
 
 
-def test_a_request_that_is_cancelled_leaves_no_connection() -> None:
-    async def play() -> None:
-        async with serving() as server, asking(server) as api:
-            task = asyncio.create_task(api.request("get", JOBS, "ns", "mail"))
-            await server.idle.wait()
-            task.cancel()
-            await server.left.wait()
-            assert (await asyncio.gather(task, return_exceptions=True))[0].__class__ is asyncio.CancelledError
-
-    live(play())
+async def test_a_request_that_is_cancelled_leaves_no_connection() -> None:
+    async with serving() as server, asking(server) as api:
+        task = asyncio.create_task(api.request("get", JOBS, "ns", "mail"))
+        await server.idle.wait()
+        task.cancel()
+        await server.left.wait()
+        assert (await asyncio.gather(task, return_exceptions=True))[0].__class__ is asyncio.CancelledError
 
 
 @pytest.mark.parametrize(("longest", "is_read"), [(1_000, False), (2_000_000, True), (None, True)])
-def test_of_an_answer_that_is_too_long_the_rest_is_not_read(longest: int | None, *, is_read: bool) -> None:
-    async def play() -> bool:
-        document = {"note": 1_000_000 * "x"}
-        async with serving(say(document), say({})) as server, asking(server) as api:
-            try:
-                found = await api.request("list", JOBS, "ns", longest=longest) == document
-            except AnswerTooLongError:
-                found = False
-            assert await api.request("list", JOBS, "ns", longest=longest) == {}  # the next request has its own answer
-            return found
+async def test_of_an_answer_that_is_too_long_the_rest_is_not_read(longest: int | None, *, is_read: bool) -> None:
+    document = {"note": 1_000_000 * "x"}
+    async with serving(say(document), say({})) as server, asking(server) as api:
+        try:
+            found = await api.request("list", JOBS, "ns", longest=longest) == document
+        except AnswerTooLongError:
+            found = False
+        assert await api.request("list", JOBS, "ns", longest=longest) == {}  # the next request has its own answer
 
-    assert live(play()) is is_read
+    assert found is is_read

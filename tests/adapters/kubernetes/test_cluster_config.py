@@ -1,4 +1,4 @@
-"""find_access: which cluster is meant, in the order in which it is looked for."""
+"""Tests of load_cluster_config: where the configuration is looked for, and in which order."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""TokenFile: a token that somebody else renews."""
+"""Tests of TokenFileCredential: a token that another process renews is read again."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Plugin: a program that tells who we are is asked when it must be, and what it does wrong is told."""
+"""Tests of credential plugins: when the program is called, and how its errors are reported."""
 
 import asyncio
 import json
@@ -43,39 +43,35 @@ def plugin(code: str, *words: str, clock: Clock | None = None, patience: float =
     return ExecCredential(command, lambda _certificate, _key: None, wall=clock or Clock(), patience=patience)
 
 
-def test_a_program_tells_the_token_and_hears_what_the_kubeconfig_says(tmp_path: Path) -> None:
+def test_a_program_prints_the_token_and_gets_the_environment_of_the_kubeconfig(tmp_path: Path) -> None:
     assert live(plugin(COUNTING, str(tmp_path / "n")).authenticate()) == RequestAuth("Bearer token 1 me", None)
 
 
-def test_a_program_is_asked_once_for_all_who_wait(tmp_path: Path) -> None:
-    async def play() -> set[RequestAuth]:
-        made = plugin(COUNTING, str(tmp_path / "n"))
-        return set(await asyncio.gather(*[made.authenticate() for _ in range(5)]))
+async def test_a_program_is_asked_once_for_all_who_wait(tmp_path: Path) -> None:
+    made = plugin(COUNTING, str(tmp_path / "n"))
 
-    assert live(play()) == {RequestAuth("Bearer token 1 me", None)}
-
-
-def test_a_token_that_ends_soon_is_asked_for_anew(tmp_path: Path) -> None:
-    async def play() -> list[str | None]:
-        clock = Clock()
-        made = plugin(COUNTING, str(tmp_path / "n"), "2026-03-01T12:01:00Z", clock=clock)
-        found = [await made.authenticate()]
-        for seconds in (29, 31):
-            clock.now = NOON + seconds
-            found.append(await made.authenticate())
-        return [proof.authorization for proof in found]
-
-    assert live(play()) == ["Bearer token 1 me", "Bearer token 1 me", "Bearer token 2 me"]
+    assert set(await asyncio.gather(*[made.authenticate() for _ in range(5)])) == {
+        RequestAuth("Bearer token 1 me", None)
+    }
 
 
-def test_a_token_that_was_not_accepted_is_asked_for_anew(tmp_path: Path) -> None:
-    async def play() -> str | None:
-        made = plugin(COUNTING, str(tmp_path / "n"))
-        await made.authenticate()
-        made.invalidate()
-        return (await made.authenticate()).authorization
+async def test_a_token_that_expires_soon_is_requested_again(tmp_path: Path) -> None:
+    clock = Clock()
+    made = plugin(COUNTING, str(tmp_path / "n"), "2026-03-01T12:01:00Z", clock=clock)
+    found = [await made.authenticate()]
+    for seconds in (29, 31):
+        clock.now = NOON + seconds
+        found.append(await made.authenticate())
 
-    assert live(play()) == "Bearer token 2 me"
+    assert [proof.authorization for proof in found] == ["Bearer token 1 me", "Bearer token 1 me", "Bearer token 2 me"]
+
+
+async def test_a_rejected_token_is_requested_again(tmp_path: Path) -> None:
+    made = plugin(COUNTING, str(tmp_path / "n"))
+    await made.authenticate()
+    made.invalidate()
+
+    assert (await made.authenticate()).authorization == "Bearer token 2 me"
 
 
 WRONG = {
@@ -90,7 +86,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("code", "message"), WRONG.values(), ids=WRONG.keys())
-def test_a_program_that_does_not_tell_is_an_error_that_says_how(code: str, message: str) -> None:
+def test_a_program_without_a_valid_answer_is_an_error_that_says_why(code: str, message: str) -> None:
     with pytest.raises(CredentialError, match=f"^credential plugin {sys.executable}: .*{message}"):
         live(plugin(code).authenticate())
 
@@ -100,21 +96,20 @@ def test_a_program_that_takes_too_long_is_ended() -> None:
         live(plugin("import time; time.sleep(100)", patience=0.05).authenticate())
 
 
-def test_a_program_that_is_missing_is_an_answer_that_does_not_come(tmp_path: Path) -> None:
-    async def play() -> str:
-        file = tmp_path / "config"
-        file.write_text(config({"exec": {"command": "./missing", "apiVersion": "x"}}))
-        access = read_kubeconfig([file], None)
-        async with asking("http://127.0.0.1:1", access.credential) as api:
-            with pytest.raises(ApiUnreachableError) as caught:
-                await api.request("get", JOBS, "ns", "a")
-            return caught.value.message
+async def test_a_program_that_is_missing_is_an_answer_that_does_not_come(tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.write_text(config({"exec": {"command": "./missing", "apiVersion": "x"}}))
+    access = read_kubeconfig([file], None)
+    async with asking("http://127.0.0.1:1", access.credential) as api:
+        with pytest.raises(ApiUnreachableError) as caught:
+            await api.request("get", JOBS, "ns", "a")
+        found = caught.value.message
 
-    assert str(tmp_path / "missing") in live(play())
+    assert str(tmp_path / "missing") in found
 
 
-def test_a_program_is_told_of_the_cluster_if_it_wants_to_be(tmp_path: Path) -> None:
-    def told(more: dict[str, Any]) -> Any:
+def test_a_program_gets_the_cluster_if_the_kubeconfig_says_so(tmp_path: Path) -> None:
+    def exec_info(more: dict[str, Any]) -> Any:
         code = "import json, os; print(json.dumps({'status': {'token': os.environ['KUBERNETES_EXEC_INFO']}}))"
         file = tmp_path / "config"
         file.write_text(config({"exec": {"command": sys.executable, "args": ["-c", code], "apiVersion": "v", **more}}))
@@ -122,7 +117,7 @@ def test_a_program_is_told_of_the_cluster_if_it_wants_to_be(tmp_path: Path) -> N
         assert text is not None
         return json.loads(text.removeprefix("Bearer "))
 
-    assert told({}) == {"apiVersion": "v", "kind": "ExecCredential", "spec": {"interactive": False}}
-    assert told({"provideClusterInfo": True})["spec"] == {
+    assert exec_info({}) == {"apiVersion": "v", "kind": "ExecCredential", "spec": {"interactive": False}}
+    assert exec_info({"provideClusterInfo": True})["spec"] == {
         "interactive": False, "cluster": {"server": "http://k"},
     }  # fmt: skip

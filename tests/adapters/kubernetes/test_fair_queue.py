@@ -1,4 +1,4 @@
-"""Namespaces have turns."""
+"""Tests of FairQueue: namespaces take turns."""
 
 from kron.adapters.kubernetes.work_queue import FairQueue
 

@@ -1,4 +1,4 @@
-"""What a server says is read however deep it is; what is too deep is left out, and the rest is not."""
+"""Tests of the JSON depth limit: values nested too deeply are dropped, and the rest is kept."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ def buried(levels: int, **beside: Any) -> bytes:
 
 
 @pytest.mark.parametrize("levels", [2_000, 9_998])
-def test_what_is_deeper_than_the_library_reads_is_cut_and_still_too_deep(levels: int) -> None:
+def test_json_deeper_than_the_library_reads_is_cut_and_still_too_deep(levels: int) -> None:
     found = decode_json(buried(levels))
 
     assert exceeds_max_depth(found["deep"])
@@ -32,13 +32,13 @@ def test_what_is_deeper_than_the_library_reads_is_cut_and_still_too_deep(levels:
 @pytest.mark.slow
 @settings(max_examples=15)
 @given(VALUES)
-def test_what_lies_beside_it_is_untouched(value: Any) -> None:
+def test_siblings_of_a_dropped_value_are_untouched(value: Any) -> None:
     found = decode_json(buried(2 * MAX_JSON_DEPTH + 10_000, value=value))
 
     assert found["before"] == found["after"] == {"value": value}
 
 
-def test_what_is_no_json_is_told_however_deep_it_is() -> None:
+def test_invalid_json_is_reported_however_deep_it_is() -> None:
     with pytest.raises(ValueError, match="Expecting"):
         decode_json(b"[" * 100_000)
 
@@ -70,7 +70,7 @@ def test_lists_and_levels_without_an_end_are_looked_at_in_parts_of_few_tokens() 
         assert parts >= 2 * 400_000 // 20_000
 
 
-class Turns:
+class CountingClock:
     """A clock on which everything takes a second, and what is done in which order."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Turns:
 
 
 def test_after_each_part_of_a_long_text_the_loop_is_free_for_as_long_as_the_part_took() -> None:
-    turns = Turns()
+    turns = CountingClock()
     text = b"[" * 30_000 + b"]" * 30_000 + b" " * 100_000
 
     live(JsonReader(monotonic=turns.monotonic, pause=turns.pause).read(text, 4))
@@ -95,29 +95,24 @@ def test_after_each_part_of_a_long_text_the_loop_is_free_for_as_long_as_the_part
     assert turns.done == ["free for 1 s"] * (1 + 60_000 // 20_000 + 1 + 1)
 
 
-def test_long_texts_are_read_one_at_a_time_and_short_ones_at_once() -> None:
-    turns = Turns()
+async def test_long_texts_are_read_one_at_a_time_and_short_ones_at_once() -> None:
+    turns = CountingClock()
     reader = JsonReader(monotonic=turns.monotonic, pause=turns.pause)
 
     async def read(name: str, length: int) -> None:
         await reader.read(b"[" * 1_500 + b" " * length + b"]" * 1_500, 4)
         turns.done.append(name)
 
-    async def play() -> None:
-        await asyncio.gather(read("first", 100_000), read("second", 100_000), read("short", 0))
-
-    live(play())
+    await asyncio.gather(read("first", 100_000), read("second", 100_000), read("short", 0))
 
     free = ["free for 1 s"] * 3
     assert turns.done == [free[0], "short", *free[1:], "first", *free, "second"]
 
 
-def test_what_is_no_json_frees_the_turn_of_the_next() -> None:
-    async def play() -> int:
-        reader = JsonReader(pause=Turns().pause)
-        with pytest.raises(ValueError, match="Expecting"):
-            await reader.read(b" " * 100_000, 4)
-        found: int = await reader.read(b" " * 100_000 + b"3", 4)
-        return found
+async def test_invalid_json_frees_the_turn_of_the_next() -> None:
+    reader = JsonReader(pause=CountingClock().pause)
+    with pytest.raises(ValueError, match="Expecting"):
+        await reader.read(b" " * 100_000, 4)
+    found: int = await reader.read(b" " * 100_000 + b"3", 4)
 
-    assert live(play()) == 3
+    assert found == 3

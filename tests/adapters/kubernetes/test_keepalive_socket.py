@@ -1,4 +1,4 @@
-"""A socket whose host is gone does not wait for ever."""
+"""Tests of the keepalive options: a connection to a vanished peer fails."""
 
 import socket
 

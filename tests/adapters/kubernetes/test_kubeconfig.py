@@ -1,4 +1,4 @@
-"""read_kubeconfig: what people write, and one clear line for what they wrote wrongly."""
+"""Tests of read_kubeconfig: valid files, and one clear error line for each mistake."""
 
 import base64
 from pathlib import Path
@@ -82,7 +82,7 @@ def test_a_name_and_a_password_are_a_proof(file: Path) -> None:
     assert proof(read(file, config({"username": "me", "password": "pass"}))) == "Basic bWU6cGFzcw=="
 
 
-def test_a_token_file_lies_beside_the_kubeconfig_and_is_read_each_time_it_changed(file: Path) -> None:
+def test_a_token_file_is_relative_to_the_kubeconfig_and_read_each_time_it_changed(file: Path) -> None:
     (file.parent / "token").write_text("first")
     found = read(file, config({"tokenFile": "token"}))
     before = proof(found)
@@ -106,7 +106,7 @@ def test_an_authority_may_stand_in_the_kubeconfig_or_beside_it(file: Path) -> No
         assert len(tls.get_ca_certs()) == 1
 
 
-def test_a_file_that_is_missing_is_told(file: Path) -> None:
+def test_a_file_that_is_missing_is_reported(file: Path) -> None:
     with pytest.raises(KubeconfigError) as caught:
         read_kubeconfig([file], None)
 
@@ -145,7 +145,7 @@ WRONG = {
     ),
     "a token that is none": (config({"token": ["a"]}), r"users\[u\].user.token: is no text"),
     "what only others can": (config({"auth-provider": {"name": "gcp"}}), "auth-provider: is not supported; use exec"),
-    "somebody else": (config({"as": "root"}), "as: is not supported"),
+    "another user": (config({"as": "root"}), "as: is not supported"),
     "no program": (config({"exec": {"args": ["a"]}}), r"users\[u\].user.exec.command: is missing"),
     "a program that asks": (config({"exec": {"command": "a", "interactiveMode": "Always"}}), "interactiveMode: nobody"),
     "no words": (config({"exec": {"command": "a", "args": "b"}}), "exec.args: is no list of texts"),
@@ -162,7 +162,7 @@ def test_a_mistake_is_one_line_that_names_file_field_and_fix(file: Path, text: s
     assert "\n" not in caught.value.message
 
 
-def test_a_context_that_was_named_and_is_not_there_is_told(file: Path) -> None:
+def test_a_context_that_was_named_and_is_not_there_is_reported(file: Path) -> None:
     with pytest.raises(KubeconfigError, match="there is no context called x; name one of contexts: c"):
         read(file, config(), "x")
 

@@ -1,7 +1,6 @@
-"""Election: one leads, and when it leaves or is gone, another."""
+"""Tests of leader election: one replica leads, and another takes over when it leaves or vanishes."""
 
 from tests.adapters.kubernetes.election_candidates import electing
-from tests.adapters.kubernetes.scripted_server import live
 
 OTHER = {
     "holderIdentity": "other", "leaseDurationSeconds": 15, "renewTime": "1999-01-01T00:00:00.000000Z",
@@ -9,120 +8,93 @@ OTHER = {
 }  # fmt: skip
 
 
-def test_who_finds_no_lease_makes_it_and_leads() -> None:
-    async def play() -> None:
-        async with electing() as world:
-            a = await world.candidate("a")
+async def test_a_replica_without_a_lease_creates_it_and_leads() -> None:
+    async with electing() as election:
+        a = await election.candidate("a")
 
-            assert a.leads
-            assert a.changes == [True]
-            assert world.leases.spec == {
-                "holderIdentity": "a", "leaseDurationSeconds": 15, "leaseTransitions": 0,
-                "acquireTime": "2026-03-01T12:00:00.250000Z", "renewTime": "2026-03-01T12:00:00.250000Z",
-            }  # fmt: skip
-
-    live(play())
+        assert a.leads
+        assert a.changes == [True]
+        assert election.leases.spec == {
+            "holderIdentity": "a", "leaseDurationSeconds": 15, "leaseTransitions": 0,
+            "acquireTime": "2026-03-01T12:00:00.250000Z", "renewTime": "2026-03-01T12:00:00.250000Z",
+        }  # fmt: skip
 
 
-def test_the_holder_renews_by_one_write_every_period() -> None:
-    async def play() -> None:
-        async with electing() as world:
-            a = await world.candidate("a")
-            world.leases.verbs.clear()
+async def test_the_holder_renews_by_one_write_every_period() -> None:
+    async with electing() as election:
+        a = await election.candidate("a")
+        election.leases.verbs.clear()
 
-            assert [await a.turn(after=2) for _ in range(10)] == [True] * 10
-            assert world.leases.verbs == ["PUT"] * 10
-            assert a.pauses == [2] * 11
-            assert world.leases.spec["renewTime"] == "2026-03-01T12:00:20.250000Z"
-            assert world.leases.spec["acquireTime"] == "2026-03-01T12:00:00.250000Z"
-            assert a.changes == [True]
-
-    live(play())
+        assert [await a.turn(after=2) for _ in range(10)] == [True] * 10
+        assert election.leases.verbs == ["PUT"] * 10
+        assert a.pauses == [2] * 11
+        assert election.leases.spec["renewTime"] == "2026-03-01T12:00:20.250000Z"
+        assert election.leases.spec["acquireTime"] == "2026-03-01T12:00:00.250000Z"
+        assert a.changes == [True]
 
 
-def test_while_the_holder_renews_nobody_else_leads() -> None:
-    async def play() -> None:
-        async with electing() as world:
-            a, b = await world.candidate("a"), await world.candidate("b")
+async def test_while_the_holder_renews_no_other_replica_leads() -> None:
+    async with electing() as election:
+        a, b = await election.candidate("a"), await election.candidate("b")
 
-            assert [(await a.turn(after=2), await b.turn()) for _ in range(20)] == [(True, False)] * 20
-            assert b.changes == []
-
-    live(play())
+        assert [(await a.turn(after=2), await b.turn()) for _ in range(20)] == [(True, False)] * 20
+        assert b.changes == []
 
 
-def test_a_lease_is_taken_when_it_has_not_changed_for_its_duration_by_our_own_clock() -> None:
-    async def play() -> None:
-        async with electing(**OTHER) as world:
-            b = await world.candidate("b")
+async def test_a_lease_is_taken_when_it_has_not_changed_for_its_duration_by_our_own_clock() -> None:
+    async with electing(**OTHER) as election:
+        b = await election.candidate("b")
 
-            assert not b.leads, "however old its holder's clock says it is"
-            assert not await b.turn(after=14.9)
-            assert await b.turn(after=0.1)
-            assert (world.leases.spec["holderIdentity"], world.leases.spec["leaseTransitions"]) == ("b", 5)
-            assert world.leases.spec["acquireTime"] == world.leases.spec["renewTime"] == "2026-03-01T12:00:15.250000Z"
-
-    live(play())
+        assert not b.leads, "however old its holder's clock says it is"
+        assert not await b.turn(after=14.9)
+        assert await b.turn(after=0.1)
+        assert (election.leases.spec["holderIdentity"], election.leases.spec["leaseTransitions"]) == ("b", 5)
+        assert election.leases.spec["acquireTime"] == election.leases.spec["renewTime"] == "2026-03-01T12:00:15.250000Z"
 
 
-def test_a_change_that_was_seen_late_counts_from_when_it_was_seen() -> None:
-    async def play() -> None:
-        async with electing(**OTHER) as world:
-            b = await world.candidate("b")
-            world.leases.edit(**OTHER | {"renewTime": "1999-01-01T00:00:02.000000Z"})
+async def test_a_change_that_was_seen_late_counts_from_when_it_was_seen() -> None:
+    async with electing(**OTHER) as election:
+        b = await election.candidate("b")
+        election.leases.edit(**OTHER | {"renewTime": "1999-01-01T00:00:02.000000Z"})
 
-            assert not await b.turn(after=15)
-            assert not await b.turn(after=14.9)
-            assert await b.turn(after=0.1)
-
-    live(play())
+        assert not await b.turn(after=15)
+        assert not await b.turn(after=14.9)
+        assert await b.turn(after=0.1)
 
 
-def test_the_duration_is_that_of_the_holder() -> None:
-    async def play() -> None:
-        async with electing(**OTHER | {"leaseDurationSeconds": 40}) as world:
-            b = await world.candidate("b")
+async def test_the_duration_is_that_of_the_holder() -> None:
+    async with electing(**OTHER | {"leaseDurationSeconds": 40}) as election:
+        b = await election.candidate("b")
 
-            assert not await b.turn(after=39)
-            assert await b.turn(after=1)
-
-    live(play())
+        assert not await b.turn(after=39)
+        assert await b.turn(after=1)
 
 
-def test_a_released_lease_is_taken_at_the_next_turn() -> None:
-    async def play() -> None:
-        async with electing() as world:
-            a, b = await world.candidate("a"), await world.candidate("b")
+async def test_a_released_lease_is_taken_at_the_next_turn() -> None:
+    async with electing() as election:
+        a, b = await election.candidate("a"), await election.candidate("b")
 
-            await a.election.release()
+        await a.election.release()
 
-            assert (a.leads, a.changes, world.leases.spec["holderIdentity"]) == (False, [True, False], "")
-            assert await b.turn(after=2)
-            assert world.leases.spec["leaseTransitions"] == 1
-
-    live(play())
+        assert (a.leads, a.changes, election.leases.spec["holderIdentity"]) == (False, [True, False], "")
+        assert await b.turn(after=2)
+        assert election.leases.spec["leaseTransitions"] == 1
 
 
-def test_who_released_the_lease_never_takes_it_again() -> None:
-    async def play() -> None:
-        async with electing() as world:
-            a = await world.candidate("a")
-            await a.election.release()
-            await a.last_turn()
+async def test_a_replica_that_released_the_lease_never_takes_it_again() -> None:
+    async with electing() as election:
+        a = await election.candidate("a")
+        await a.election.release()
+        await a.last_turn()
 
-            assert world.leases.spec["holderIdentity"] == ""
-            assert a.changes == [True, False]
-
-    live(play())
+        assert election.leases.spec["holderIdentity"] == ""
+        assert a.changes == [True, False]
 
 
-def test_a_lease_of_somebody_else_is_not_released() -> None:
-    async def play() -> None:
-        async with electing(**OTHER) as world:
-            b = await world.candidate("b")
+async def test_a_lease_of_another_holder_is_not_released() -> None:
+    async with electing(**OTHER) as election:
+        b = await election.candidate("b")
 
-            await b.election.release()
+        await b.election.release()
 
-            assert world.leases.spec == OTHER
-
-    live(play())
+        assert election.leases.spec == OTHER

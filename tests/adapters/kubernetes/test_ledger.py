@@ -1,8 +1,4 @@
-"""The cluster's ledger, through those checks of the port's suite that are about clauses which it keeps itself."""
-
-import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any
+"""The cluster's ledger passes the part of the port's suite that covers the clauses it keeps itself."""
 
 import pytest
 
@@ -53,35 +49,25 @@ class Ledger:
 
 
 @pytest.mark.parametrize("check", job_ledger_suite(lacking=CLUSTER_KEEPS), ids=lambda check: check.__name__)
-def test_cluster(check: JobLedgerCheck) -> None:
-    async def play() -> None:
-        found = Ledger(at_noon(), JOB.identity)
-        await check(lambda: found.ledger)
-
-    asyncio.run(play())
+async def test_cluster(check: JobLedgerCheck) -> None:
+    found = Ledger(at_noon(), JOB.identity)
+    await check(lambda: found.ledger)
 
 
-def played(story: Callable[[Ledger, KronJobSnapshot], Coroutine[Any, Any, None]]) -> Ledger:
-    """Return the ledger of a KronJob after a story."""
-
-    async def play() -> Ledger:
-        cluster = at_noon()
-        cluster.kronjob()
-        found = Ledger(cluster, "ns/a")
-        await story(found, parse_snapshot(cluster.objects["kronjobs", "ns", "a"], None, NOON))
-        return found
-
-    return asyncio.run(play())
+def ledger_at_noon() -> tuple[Ledger, KronJobSnapshot]:
+    """Return the ledger of a KronJob, and the KronJob."""
+    cluster = at_noon()
+    cluster.kronjob()
+    return Ledger(cluster, "ns/a"), parse_snapshot(cluster.objects["kronjobs", "ns", "a"], None, NOON)
 
 
-def test_the_first_outcome_of_a_period_counts_and_only_that_is_reported() -> None:
-    async def story(found: Ledger, kronjob: KronJobSnapshot) -> None:
-        decision = decide(TIMING, NOON)
-        found.ledger.record_outcome(kronjob, decision, Outcome.EXECUTED, job="a-1")
-        found.ledger.record_outcome(kronjob, decision, Outcome.MISSED, "DeadlineExceeded")
-        await found.ledger.append(DECLARED._replace(closed=[MISSED._replace(identity="ns/a", first=NOON, last=NOON)]))
+async def test_the_first_outcome_of_a_period_counts_and_only_that_is_reported() -> None:
+    found, kronjob = ledger_at_noon()
+    decision = decide(TIMING, NOON)
 
-    found = played(story)
+    found.ledger.record_outcome(kronjob, decision, Outcome.EXECUTED, job="a-1")
+    found.ledger.record_outcome(kronjob, decision, Outcome.MISSED, "DeadlineExceeded")
+    await found.ledger.append(DECLARED._replace(closed=[MISSED._replace(identity="ns/a", first=NOON, last=NOON)]))
 
     record = found.ledger.record("ns/a")
     assert record is not None
@@ -89,22 +75,24 @@ def test_the_first_outcome_of_a_period_counts_and_only_that_is_reported() -> Non
     assert found.outcomes == [("executed", "a-1")]
 
 
-def test_what_was_superseded_is_written_before_another_job_is_created() -> None:
-    async def story(found: Ledger, _kronjob: KronJobSnapshot) -> None:
-        closed = closed_from(3, 2)._replace(identity="ns/a", outcome=Outcome.SKIPPED, reason="superseded")
-        await found.ledger.append(DECLARED._replace(closed=[closed]))
+async def test_a_superseded_period_is_written_before_another_job_is_created() -> None:
+    found, _ = ledger_at_noon()
+    closed = closed_from(3, 2)._replace(identity="ns/a", outcome=Outcome.SKIPPED, reason="superseded")
 
-    record = played(story).ledger.record("ns/a")
+    await found.ledger.append(DECLARED._replace(closed=[closed]))
+
+    record = found.ledger.record("ns/a")
 
     assert record is not None
     assert record.must_be_written
 
 
-def test_a_missed_period_does_not_hold_up_the_next_job() -> None:
-    async def story(found: Ledger, _kronjob: KronJobSnapshot) -> None:
-        await found.ledger.append(DECLARED._replace(closed=[closed_from(3, 2)._replace(identity="ns/a")]))
+async def test_a_missed_period_does_not_hold_up_the_next_job() -> None:
+    found, _ = ledger_at_noon()
 
-    record = played(story).ledger.record("ns/a")
+    await found.ledger.append(DECLARED._replace(closed=[closed_from(3, 2)._replace(identity="ns/a")]))
+
+    record = found.ledger.record("ns/a")
 
     assert record is not None
     assert not record.must_be_written

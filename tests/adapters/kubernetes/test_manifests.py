@@ -1,4 +1,4 @@
-"""YAML as Kubernetes reads it, to plain data and back."""
+"""Tests of manifests: YAML as Kubernetes reads it, parsed and printed."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ DATA = st.recursive(
 
 
 @given(st.dictionaries(TEXT, DATA, max_size=4))
-def test_what_is_written_is_read_back(data: dict[str, Any]) -> None:
+def test_a_written_manifest_is_read_back(data: dict[str, Any]) -> None:
     assert read_manifests(write_manifest(data)) == [data]
 
 
@@ -63,7 +63,7 @@ BOMB = "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
     ],
     ids=["broken", "twice", "json", "nan", "bytes", "object", "circle", "bomb", "control"],
 )
-def test_what_cannot_be_read_is_one_clear_error(text: str, reason: str) -> None:
+def test_an_unreadable_manifest_is_one_clear_error(text: str, reason: str) -> None:
     with pytest.raises(InvalidDefinitionError) as caught:
         read_manifests(text)
 

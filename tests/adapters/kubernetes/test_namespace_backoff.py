@@ -1,4 +1,4 @@
-"""A KronJob whose Jobs are refused rests, longer each time; after several of one namespace that are, all of it does."""
+"""Tests of the backoff after refused Jobs: per KronJob, and per namespace after several."""
 
 import pytest
 
@@ -11,7 +11,7 @@ RIGHTS = refused(403, "Forbidden", message='jobs.batch is forbidden: User "x" ca
 DENIED = refused(403, "Forbidden", message='admission webhook "w" denied the request: exceeded quota of names')
 
 
-class Office:
+class BackoffHarness:
     """Refusals, and a clock that only the test moves."""
 
     def __init__(self) -> None:
@@ -28,15 +28,15 @@ class Office:
 
 
 def test_a_kronjob_rests_twice_as_long_after_each_refusal_up_to_two_minutes() -> None:
-    office = Office()
+    office = BackoffHarness()
 
     rests = [office.probe() for _ in range(13)]
 
     assert rests == [0, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 120, 120, 120]
 
 
-def test_who_waits_is_asked_again_within_seconds() -> None:
-    office = Office()
+def test_a_waiting_kronjob_is_retried_within_seconds() -> None:
+    office = BackoffHarness()
     for _ in range(12):
         office.probe()
 
@@ -44,7 +44,7 @@ def test_who_waits_is_asked_again_within_seconds() -> None:
 
 
 def test_one_at_a_time_tries_after_a_rest() -> None:
-    office = Office()
+    office = BackoffHarness()
     office.probe()
     office.now = 0.25
 
@@ -52,7 +52,7 @@ def test_one_at_a_time_tries_after_a_rest() -> None:
 
 
 def test_several_that_are_refused_together_count_once() -> None:
-    office = Office()
+    office = BackoffHarness()
     for number in range(16):
         office.refusals.on_answer(f"ns/{number}", QUOTA)
 
@@ -61,7 +61,7 @@ def test_several_that_are_refused_together_count_once() -> None:
 
 @pytest.mark.parametrize("error", [QUOTA, RIGHTS, refused(404, "NotFound")], ids=["quota", "rights", "no namespace"])
 def test_a_namespace_rests_after_several_of_its_kronjobs_were_refused_for_its_sake(error: ApiError) -> None:
-    office = Office()
+    office = BackoffHarness()
     rests = []
     for number in range(3):
         rests.append(office.refusals.wait("ns/other"))
@@ -72,7 +72,7 @@ def test_a_namespace_rests_after_several_of_its_kronjobs_were_refused_for_its_sa
 
 
 def test_one_kronjob_that_is_refused_again_and_again_rests_alone() -> None:
-    office = Office()
+    office = BackoffHarness()
     for _ in range(5):
         office.probe()
 
@@ -81,7 +81,7 @@ def test_one_kronjob_that_is_refused_again_and_again_rests_alone() -> None:
 
 
 def test_kronjobs_that_a_webhook_denies_rest_each_for_itself() -> None:
-    office = Office()
+    office = BackoffHarness()
     for number in range(10):
         office.refusals.on_answer(f"ns/{number}", DENIED)
 
@@ -90,7 +90,7 @@ def test_kronjobs_that_a_webhook_denies_rest_each_for_itself() -> None:
 
 
 def test_the_job_of_another_kronjob_does_not_end_the_rest_of_one_that_a_webhook_denies() -> None:
-    office = Office()
+    office = BackoffHarness()
     office.refusals.on_answer("ns/a", DENIED)
 
     office.refusals.on_answer("ns/other", None)
@@ -102,7 +102,7 @@ def test_the_job_of_another_kronjob_does_not_end_the_rest_of_one_that_a_webhook_
 
 
 def test_a_job_that_is_created_ends_the_rest() -> None:
-    office = Office()
+    office = BackoffHarness()
     office.probe()
     office.probe(None)
 
@@ -111,7 +111,7 @@ def test_a_job_that_is_created_ends_the_rest() -> None:
 
 
 def test_other_namespaces_do_not_rest() -> None:
-    office = Office()
+    office = BackoffHarness()
     office.probe()
 
     assert office.refusals.wait("other/a") == 0.0
@@ -119,7 +119,7 @@ def test_other_namespaces_do_not_rest() -> None:
 
 
 def test_a_job_that_ended_brings_the_next_probe_within_a_second() -> None:
-    office = Office()
+    office = BackoffHarness()
     for _ in range(12):
         office.probe()
 
@@ -129,7 +129,7 @@ def test_a_job_that_ended_brings_the_next_probe_within_a_second() -> None:
 
 
 def test_a_server_that_asks_for_a_pause_gets_it() -> None:
-    office = Office()
+    office = BackoffHarness()
     office.probe(ApiRefusedError(code=403, reason="Forbidden", message="exceeded quota", retry_after=7.0))
 
     assert office.probe() == 7.0
@@ -137,7 +137,7 @@ def test_a_server_that_asks_for_a_pause_gets_it() -> None:
 
 @pytest.mark.parametrize("error", [refused(500, "InternalError"), ApiUnreachableError(server="s", reason="cut")])
 def test_an_answer_that_is_not_about_the_namespace_lets_the_next_one_try(error: ApiError) -> None:
-    office = Office()
+    office = BackoffHarness()
     office.probe()
     office.probe(error)
 
@@ -145,7 +145,7 @@ def test_an_answer_that_is_not_about_the_namespace_lets_the_next_one_try(error: 
 
 
 def test_a_namespace_that_is_being_deleted_does_not_rest() -> None:
-    office = Office()
+    office = BackoffHarness()
     office.probe(refused(403, "Forbidden", causes=("NamespaceTerminating",)))
 
     assert office.refusals.wait("ns/a") == 0.0

@@ -1,4 +1,4 @@
-"""ResourceStore: what is kept of objects of any kind, and how they are found."""
+"""Tests of ResourceStore: which objects are kept, and how they are found."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where a resource is asked for."""
+"""Tests of resource paths: the URL of each kind."""
 
 import pytest
 

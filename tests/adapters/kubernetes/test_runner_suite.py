@@ -1,4 +1,4 @@
-"""The runner of Jobs, on a cluster in memory, through those checks of the port's suite that are about what it keeps."""
+"""The runner of Kubernetes Jobs passes the part of the port's suite that covers what it keeps itself."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -22,7 +22,6 @@ from kron.engine.runs import JobRun, RunResult
 from kron.kronjob.kronjob import job_name
 from kron.kronjob.snapshot import ChildJob, parse_snapshot
 from kron.rules.job_record import RunHandle, RunKind, RunStart
-from tests.calls import on_a_loop
 from tests.hosts.operator.fake_cluster import STRICT
 from tests.hosts.operator.replica import NOON, at_noon
 from tests.ports.runner_suite import RunnerCheck, RunnerClause, runner_suite
@@ -99,7 +98,7 @@ class JobTrial:
 
     def unstartable_run(self) -> JobRun:
         run = self.run()
-        self.cluster.job(job_of(run))  # a Job of somebody else has its name
+        self.cluster.job(job_of(run))  # another Job has its name
         return run
 
     def begun(self) -> list[str]:
@@ -154,15 +153,14 @@ class Ends:
         self.ended.append(run)
 
 
-@on_a_loop
-async def test_a_job_that_somebody_deletes_while_it_is_stopped_has_one_end() -> None:
+async def test_a_job_that_is_deleted_while_it_is_stopped_has_one_end() -> None:
     async with trial() as found:
         run, ends = found.run(), Ends()
         found.runner.start([run], ends)
         await found.settle()
 
         found.runner.stop(run)
-        found.cluster.delete("jobs", job_of(run))  # the server answers "not found" after the watch has told of it
+        found.cluster.delete("jobs", job_of(run))  # the server answers "not found" after the watch has reported it
         await found.settle()
 
         assert ends.ended == [run]

@@ -1,4 +1,4 @@
-"""TLS: whom we trust, and who we are, over real connections."""
+"""Tests of TLS: trusted authorities and client certificates, over real connections."""
 
 import asyncio
 import base64
@@ -16,7 +16,7 @@ import pytest
 from kron.adapters.kubernetes.client import JOBS
 from kron.adapters.kubernetes.kubeconfig import read_kubeconfig
 from kron.errors import ApiUnreachableError, KubeconfigError
-from tests.adapters.kubernetes.certificates import Pair, authority, encrypted, signed
+from tests.adapters.kubernetes.certificates import KeyPair, authority, encrypted, signed
 from tests.adapters.kubernetes.scripted_server import asking, live, say, serving, stream, thing
 from tests.adapters.kubernetes.test_kubeconfig import config
 
@@ -36,8 +36,8 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
 
 
 def ask(
-    keys: Keys, *, cluster: dict[str, Any], user: dict[str, Any] | None = None, wants: Pair | None = None,
-    has: Pair | None = None,
+    keys: Keys, *, cluster: dict[str, Any], user: dict[str, Any] | None = None, wants: KeyPair | None = None,
+    has: KeyPair | None = None,
 ) -> str:  # fmt: skip
     """Return "answered", or why not, of a server that has a certificate and may want one."""
 
@@ -68,7 +68,7 @@ def test_a_server_that_our_authority_vouches_for_is_asked(keys: Keys) -> None:
     assert ask(keys, cluster={"certificate-authority": "ours.crt"}) == "answered"
 
 
-def test_a_server_that_nobody_vouches_for_is_not_asked(keys: Keys) -> None:
+def test_a_server_with_an_untrusted_certificate_gets_no_request(keys: Keys) -> None:
     assert "certificate verify failed" in ask(keys, cluster={"certificate-authority": "other.crt"})
 
 
@@ -94,7 +94,7 @@ def test_a_certificate_says_who_we_are(keys: Keys) -> None:
     assert ask(keys, cluster=cluster, wants=keys.ours) != "answered"
 
 
-def test_a_program_may_tell_a_certificate(keys: Keys) -> None:
+def test_a_program_may_provide_a_certificate(keys: Keys) -> None:
     status = {
         "clientCertificateData": keys.client.certificate.read_text(), "clientKeyData": keys.client.key.read_text(),
     }  # fmt: skip
@@ -104,7 +104,7 @@ def test_a_program_may_tell_a_certificate(keys: Keys) -> None:
     assert ask(keys, cluster={"certificate-authority": "ours.crt"}, user=user, wants=keys.ours) == "answered"
 
 
-def test_a_key_that_is_encrypted_is_told_and_nobody_is_asked(keys: Keys) -> None:
+def test_an_encrypted_key_is_an_error_without_a_prompt(keys: Keys) -> None:
     key = encrypted(keys.folder, keys.client)
     user = {"client-certificate": "client.crt", "client-key": key.name}
 
@@ -112,24 +112,23 @@ def test_a_key_that_is_encrypted_is_told_and_nobody_is_asked(keys: Keys) -> None
         ask(keys, cluster={"certificate-authority": "ours.crt"}, user=user)
 
 
-def test_nothing_is_left_of_a_closed_session_whatever_was_under_way(keys: Keys) -> None:
-    async def play() -> list[object]:
-        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        tls.load_cert_chain(*keys.server)
-        async with serving(stream(("ADDED", thing("a")), end="silent"), ssl=tls) as server:
-            file = keys.folder / "config"
-            file.write_text(config(None, {"server": server.url, "certificate-authority": "ours.crt"}))
-            async with asking(read_kubeconfig([file], None)) as api:
-                async with aclosing(api.watch(JOBS, "ns", "1")) as events:
-                    await anext(events)
-                request = asyncio.create_task(api.request("get", JOBS, "ns", "a"))
-                await server.idle.wait()
-                assert len(connected(server.url)) == 1
-                request.cancel()
-                await asyncio.gather(request, return_exceptions=True)
-            return connected(server.url)
+async def test_nothing_is_left_of_a_closed_session_whatever_was_under_way(keys: Keys) -> None:
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(*keys.server)
+    async with serving(stream(("ADDED", thing("a")), end="silent"), ssl=tls) as server:
+        file = keys.folder / "config"
+        file.write_text(config(None, {"server": server.url, "certificate-authority": "ours.crt"}))
+        async with asking(read_kubeconfig([file], None)) as api:
+            async with aclosing(api.watch(JOBS, "ns", "1")) as events:
+                await anext(events)
+            request = asyncio.create_task(api.request("get", JOBS, "ns", "a"))
+            await server.idle.wait()
+            assert len(connected(server.url)) == 1
+            request.cancel()
+            await asyncio.gather(request, return_exceptions=True)
+        found = connected(server.url)
 
-    assert live(play()) == []
+    assert found == []
 
 
 def connected(url: str) -> list[object]:

@@ -1,4 +1,4 @@
-"""Api.watch: every line is an event, and every way in which the lines can end is told apart."""
+"""Tests of watch: each line is an event, and each way a stream can end is distinguished."""
 
 import asyncio
 from contextlib import aclosing
@@ -32,29 +32,28 @@ def watched(step: Step, **options: Any) -> Seen:
     return live(play())
 
 
-def test_a_watch_asks_for_bookmarks_from_a_version_on_and_for_a_time() -> None:
-    async def play() -> dict[str, str]:
-        async with serving(stream()) as server, asking(server) as api:
-            async with aclosing(api.watch(JOBS, "ns", "7", selector="a=b", seconds=301.7)) as events:
-                assert [found async for found in events] == []
-            return server.asked[0].query
+async def test_a_watch_asks_for_bookmarks_from_a_version_on_and_for_a_time() -> None:
+    async with serving(stream()) as server, asking(server) as api:
+        async with aclosing(api.watch(JOBS, "ns", "7", selector="a=b", seconds=301.7)) as events:
+            assert [found async for found in events] == []
+        result = server.asked[0].query
 
-    assert live(play()) == {
+    assert result == {
         "watch": "1", "allowWatchBookmarks": "true", "resourceVersion": "7", "timeoutSeconds": "301",
         "labelSelector": "a=b",
     }  # fmt: skip
 
 
 def test_each_line_is_an_event_until_the_server_ends_it() -> None:
-    told = [("ADDED", thing("a", "8")), ("BOOKMARK", thing("", "9"))]
+    lines = [("ADDED", thing("a", "8")), ("BOOKMARK", thing("", "9"))]
 
-    assert watched(stream(*told)) == (told, None)
+    assert watched(stream(*lines)) == (lines, None)
 
 
 def test_a_line_may_be_longer_than_any_buffer() -> None:
-    told = [("ADDED", thing("a", "8", status={"long": "x" * 1_000_000})), ("DELETED", thing("a", "9"))]
+    lines = [("ADDED", thing("a", "8", status={"long": "x" * 1_000_000})), ("DELETED", thing("a", "9"))]
 
-    assert watched(stream(*told)) == (told, None)
+    assert watched(stream(*lines)) == (lines, None)
 
 
 def test_a_line_may_come_in_pieces_and_two_at_once() -> None:
@@ -84,14 +83,14 @@ NO_EVENTS = {"text": b"hello\n", "JSON": b'"x"\n', "half": b'{"type":"ADDED"}\n'
 
 
 @pytest.mark.parametrize("rest", NO_EVENTS.values(), ids=NO_EVENTS.keys())
-def test_what_is_no_event_is_a_broken_connection(rest: bytes) -> None:
+def test_an_invalid_event_is_a_broken_connection(rest: bytes) -> None:
     found, error = watched(stream(("ADDED", thing("a")), rest, end="cut"))
 
     assert len(found) == 1
     assert isinstance(error, ApiUnreachableError)
 
 
-def test_a_connection_that_breaks_is_told() -> None:
+def test_a_broken_connection_is_reported() -> None:
     found, error = watched(stream(("ADDED", thing("a")), end="cut"))
 
     assert len(found) == 1
@@ -104,49 +103,39 @@ def test_a_connection_that_falls_silent_ends_the_watch() -> None:
     assert (len(found), error) == (1, None)
 
 
-def test_a_server_that_does_not_even_agree_to_be_watched_is_given_up() -> None:
-    async def play() -> None:
-        async with serving() as server, asking(server, timeout=0.05) as api:
-            with pytest.raises(ApiUnreachableError):
-                await anext(api.watch(JOBS, "ns", "7"))
-
-    live(play())
+async def test_a_server_that_does_not_even_agree_to_be_watched_is_given_up() -> None:
+    async with serving() as server, asking(server, timeout=0.05) as api:
+        with pytest.raises(ApiUnreachableError):
+            await anext(api.watch(JOBS, "ns", "7"))
 
 
-def test_a_watch_outlasts_what_a_request_may_take() -> None:
-    async def play() -> list[tuple[str, dict[str, Any]]]:
-        async with serving(stream(end="silent")) as server, asking(server, timeout=1.0, silence=1.5) as api:
-            return [found async for found in api.watch(JOBS, "ns", "7")]
+async def test_a_watch_outlasts_what_a_request_may_take() -> None:
+    async with serving(stream(end="silent")) as server, asking(server, timeout=1.0, silence=1.5) as api:
+        result = [found async for found in api.watch(JOBS, "ns", "7")]
 
-    assert live(play()) == []
-
-
-def test_who_stops_to_listen_leaves_no_connection() -> None:
-    async def play() -> None:
-        async with serving(stream(("ADDED", thing("a")), end="silent")) as server, asking(server) as api:
-            async with aclosing(api.watch(JOBS, "ns", "7")) as events:
-                await anext(events)
-            await server.left.wait()
-
-    live(play())
+    assert result == []
 
 
-def test_who_is_cancelled_while_he_listens_leaves_no_connection() -> None:
-    async def play() -> None:
-        opened = asyncio.Event()
+async def test_a_closed_watch_leaves_no_connection() -> None:
+    async with serving(stream(("ADDED", thing("a")), end="silent")) as server, asking(server) as api:
+        async with aclosing(api.watch(JOBS, "ns", "7")) as events:
+            await anext(events)
+        await server.left.wait()
 
-        async def listen() -> None:
-            async with aclosing(api.watch(JOBS, "ns", "7", on_open=opened.set)) as events:
-                await anext(events)
 
-        async with serving(stream(end="silent")) as server, asking(server) as api:
-            task = asyncio.create_task(listen())
-            await opened.wait()
-            task.cancel()
-            await server.left.wait()
-            await asyncio.gather(task, return_exceptions=True)
+async def test_a_cancelled_watch_leaves_no_connection() -> None:
+    opened = asyncio.Event()
 
-    live(play())
+    async def listen() -> None:
+        async with aclosing(api.watch(JOBS, "ns", "7", on_open=opened.set)) as events:
+            await anext(events)
+
+    async with serving(stream(end="silent")) as server, asking(server) as api:
+        task = asyncio.create_task(listen())
+        await opened.wait()
+        task.cancel()
+        await server.left.wait()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 @settings(max_examples=30)

@@ -1,4 +1,4 @@
-"""What the tests of processes share."""
+"""Fixtures of the process tests."""
 
 import shutil
 import tempfile

@@ -1,4 +1,4 @@
-"""A host in another process, as a test sees it: to be asked, and to be killed."""
+"""HostProcess: a host in another process, which a test asks and kills."""
 
 import json
 import subprocess
@@ -27,7 +27,7 @@ class HostProcess:
         return found
 
     def kill(self) -> None:
-        """Let it die without a word."""
+        """Kill it with SIGKILL."""
         self.process.kill()
         self.process.wait()
 

@@ -1,4 +1,4 @@
-"""A host in a process of its own, to be killed.
+"""The program of HostProcess: a host of processes that tests kill.
 
     python -m tests.adapters.process.host_program FOLDER FILE [DESCRIPTORS]
 

@@ -1,4 +1,4 @@
-"""A runner on a folder of its own, and what it has told so far; whatever still runs at the end is killed."""
+"""RecordedRunner: a process runner that records its reports and kills all its processes at the end."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ Variables = tuple[tuple[str, str], ...]
 _LONGEST = 60  # seconds until a test that waits for something gives up
 _RUN_IDS = (f"run-{os.getpid()}-{number}" for number in count(1))  # unlike those of all other tests on this machine
 
-NOBODY = "nobody"
+UNPRIVILEGED_USER = "nobody"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="NEEDS ROOT: only root may become another user")
 
 
@@ -94,7 +94,7 @@ class RecordedRunner:
         return await asyncio.shield(self._ended[run_id])
 
     def has_ended(self, run_id: str) -> bool:
-        """Whether its end was told already."""
+        """Return whether the listener has been called with its end."""
         return self._ended[run_id].done()
 
     def output(self, run_id: str) -> Output:
@@ -123,13 +123,13 @@ class RecordedRunner:
 
 @asynccontextmanager
 async def living(folder: Path, *, syslog: Syslog | None = None) -> AsyncIterator[RecordedRunner]:
-    """Return a world that is open, with a log of its own."""
-    world = RecordedRunner(folder, syslog=syslog)
-    await world.runner.open()
+    """Return an open runner with a log of its own."""
+    runner = RecordedRunner(folder, syslog=syslog)
+    await runner.runner.open()
     try:
-        yield world
+        yield runner
     finally:
-        await world.close()
+        await runner.close()
 
 
 async def until(claim: Any) -> None:
@@ -164,11 +164,11 @@ def _command_line(pid: int) -> bytes:
 
 
 def zombies() -> list[int]:
-    """Return the children of this process that nobody has reaped."""
+    """Return the children of this process that are not reaped."""
     return [pid for pid in list_children() if (known := read_stat(pid)) and not known.is_alive]
 
 
-async def settled(world: RecordedRunner, run_id: str) -> None:
-    """Wait until the output of an ended execution is final: nothing of it is live any more."""
-    await world.ended(run_id)
-    await until(lambda: world.output(run_id).is_final)
+async def settled(runner: RecordedRunner, run_id: str) -> None:
+    """Wait until the output of an ended execution is final: nothing of it is live."""
+    await runner.ended(run_id)
+    await until(lambda: runner.output(run_id).is_final)

@@ -1,4 +1,4 @@
-"""A host that stood still hears of every process that has ended before it goes on."""
+"""A host that was frozen learns of every ended process before it continues."""
 
 import asyncio
 import os
@@ -6,15 +6,15 @@ import signal
 from pathlib import Path
 
 from kron.adapters.process.procfs import read_stat
-from tests.adapters.process.recorded_runner import RecordedRunner, living, within_time
+from tests.adapters.process.recorded_runner import RecordedRunner, living
 
 LONG = 30.0  # seconds: more than any of these takes
 
 
-async def with_stopped_spawner(world: RecordedRunner) -> tuple[str, int]:
+async def with_stopped_spawner(runner: RecordedRunner) -> tuple[str, int]:
     """Return a run that has ended, and the spawner that should have said so and is stopped."""
-    run_id = world.start("sleep", "1000")
-    pid = (await world.started(run_id)).pid
+    run_id = runner.start("sleep", "1000")
+    pid = (await runner.started(run_id)).pid
     known = read_stat(pid)
     assert known is not None
     os.kill(known.parent, signal.SIGSTOP)
@@ -25,68 +25,53 @@ async def with_stopped_spawner(world: RecordedRunner) -> tuple[str, int]:
     return run_id, known.parent
 
 
-def test_it_waits_for_a_spawner_that_was_stopped_as_well(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id, spawner = await with_stopped_spawner(world)
-            asyncio.get_running_loop().call_later(0.1, os.kill, spawner, signal.SIGCONT)
+async def test_catch_up_waits_for_a_spawner_that_was_stopped_as_well(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        run_id, spawner = await with_stopped_spawner(runner)
+        asyncio.get_running_loop().call_later(0.1, os.kill, spawner, signal.SIGCONT)
 
-            await world.runner.catch_up(LONG, with_starts=True)
+        await runner.runner.catch_up(LONG, with_starts=True)
 
-            assert world.has_ended(run_id)
-
-    within_time(body())
+        assert runner.has_ended(run_id)
 
 
-def test_it_waits_no_longer_than_it_may(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id, spawner = await with_stopped_spawner(world)
+async def test_catch_up_waits_no_longer_than_its_limit(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        run_id, spawner = await with_stopped_spawner(runner)
 
-            await world.runner.catch_up(0.05, with_starts=True)
+        await runner.runner.catch_up(0.05, with_starts=True)
 
-            assert not world.has_ended(run_id)
-            os.kill(spawner, signal.SIGCONT)
-
-    within_time(body())
+        assert not runner.has_ended(run_id)
+        os.kill(spawner, signal.SIGCONT)
 
 
-def test_what_was_said_while_the_loop_stood_still_is_heard(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sleep", "1000")
-            pid = (await world.started(run_id)).pid
-            os.kill(pid, signal.SIGKILL)
-            while read_stat(pid) is not None:  # this loop does not turn until the spawner has reaped it
-                pass
+async def test_reports_sent_during_a_freeze_are_received(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        run_id = runner.start("sleep", "1000")
+        pid = (await runner.started(run_id)).pid
+        os.kill(pid, signal.SIGKILL)
+        while read_stat(pid) is not None:  # this loop does not turn until the spawner has reaped it
+            pass
 
-            await world.runner.catch_up(LONG, with_starts=True)
+        await runner.runner.catch_up(LONG, with_starts=True)
 
-            assert world.has_ended(run_id)
-
-    within_time(body())
+        assert runner.has_ended(run_id)
 
 
-def test_a_start_that_was_not_answered_counts_if_the_host_stood_still(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("true")
+async def test_a_start_that_was_not_answered_counts_if_the_host_stood_still(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        run_id = runner.start("true")
 
-            await world.runner.catch_up(LONG, with_starts=True)
+        await runner.runner.catch_up(LONG, with_starts=True)
 
-            assert (await world.started(run_id)).pid
-
-    within_time(body())
+        assert (await runner.started(run_id)).pid
 
 
-def test_it_does_not_wait_for_what_goes_on(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sleep", "1000")
-            await world.started(run_id)
+async def test_catch_up_does_not_wait_for_active_processes(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        run_id = runner.start("sleep", "1000")
+        await runner.started(run_id)
 
-            await world.runner.catch_up(LONG, with_starts=True)
+        await runner.runner.catch_up(LONG, with_starts=True)
 
-            assert not world.has_ended(run_id)
-
-    within_time(body())
+        assert not runner.has_ended(run_id)

@@ -1,4 +1,4 @@
-"""Executions survive their host and are recognised; what it had asked for does not happen any more."""
+"""Processes survive a killed host and are recognised again; its pending requests are dropped."""
 
 import asyncio
 import os
@@ -17,28 +17,25 @@ from tests.adapters.process.host_process import hosting, recorded, sleeper
 from tests.adapters.process.recorded_runner import RecordedRunner, gone, living, until, within_time, zombies
 
 
-def test_a_survivor_is_recognised_watched_and_ends_without_a_code(tmp_path: Path) -> None:
+async def test_a_survivor_is_recognised_watched_and_ends_without_a_code(tmp_path: Path) -> None:
     with hosting(tmp_path, sleeper("a", "echo before;")) as host:
         line = host.line()
         host.kill()
 
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            world.expect("a")
-            survivors = await world.runner.reattach([recorded(line)])
+    async with living(tmp_path) as runner:
+        runner.expect("a")
+        survivors = await runner.runner.reattach([recorded(line)])
 
-            assert survivors == [RunHandle("a", line["pid"], line["start_ticks"])]
-            assert not world.has_ended("a")
+        assert survivors == [RunHandle("a", line["pid"], line["start_ticks"])]
+        assert not runner.has_ended("a")
 
-            os.kill(line["pid"], signal.SIGKILL)
+        os.kill(line["pid"], signal.SIGKILL)
 
-            assert await world.ended("a") == ProcessExit("a")
-            assert world.output("a").text() == b"before\n"
-
-    within_time(body())
+        assert await runner.ended("a") == ProcessExit("a")
+        assert runner.output("a").text() == b"before\n"
 
 
-def test_very_many_survivors_are_looked_at_for_a_small_part_of_the_time(tmp_path: Path) -> None:
+async def test_very_many_survivors_are_looked_at_for_a_small_part_of_the_time(tmp_path: Path) -> None:
     with hosting(tmp_path, sleeper("a")) as host:
         line = host.line()
         host.kill()
@@ -46,35 +43,29 @@ def test_very_many_survivors_are_looked_at_for_a_small_part_of_the_time(tmp_path
     assert here is not None
     many = [RunHandle(str(number), os.getpid(), here.ticks) for number in range(2_000)]
 
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            world.expect("a")
-            await world.runner.reattach([recorded(line)])
-            world.runner.watch_orphans(many)
-            os.kill(line["pid"], signal.SIGKILL)
-            await gone(line["pid"])
-            world.runner.watch_orphans([])
+    async with living(tmp_path) as runner:
+        runner.expect("a")
+        await runner.runner.reattach([recorded(line)])
+        runner.runner.watch_orphans(many)
+        os.kill(line["pid"], signal.SIGKILL)
+        await gone(line["pid"])
+        runner.runner.watch_orphans([])
 
-            assert not world.has_ended("a")
-            assert await world.ended("a") == ProcessExit("a")
-
-    within_time(body())
+        assert not runner.has_ended("a")
+        assert await runner.ended("a") == ProcessExit("a")
 
 
-def test_a_survivor_is_found_by_its_id_if_its_number_was_never_recorded(tmp_path: Path) -> None:
+async def test_a_survivor_is_found_by_its_id_if_its_number_was_never_recorded(tmp_path: Path) -> None:
     first, second = unique_id(), unique_id()
     with hosting(tmp_path, sleeper(first)) as host:
         line = host.line()
         host.kill()
 
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            world.expect(first)
-            survivors = await world.runner.reattach([unrecorded(first, os.geteuid()), unrecorded(second, os.geteuid())])
+    async with living(tmp_path) as runner:
+        runner.expect(first)
+        survivors = await runner.runner.reattach([unrecorded(first, os.geteuid()), unrecorded(second, os.geteuid())])
 
-            assert survivors == [RunHandle(first, line["pid"], line["start_ticks"])]
-
-    within_time(body())
+        assert survivors == [RunHandle(first, line["pid"], line["start_ticks"])]
 
 
 def unique_id() -> str:
@@ -87,32 +78,26 @@ def unrecorded(run_id: str, uid: int, ago: timedelta = timedelta()) -> RecordedP
     return RecordedProcess(run_id, boot_id(), uid=uid, began=since_boot() - ago)
 
 
-def test_a_process_with_the_id_of_a_run_is_no_survivor_of_another_user(tmp_path: Path) -> None:
+async def test_a_process_with_the_id_of_a_run_is_no_survivor_of_another_user(tmp_path: Path) -> None:
     forged = unique_id()
     with hosting(tmp_path, sleeper(forged)) as host:
         line = host.line()
         host.kill()
 
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            assert await world.runner.reattach([unrecorded(forged, os.geteuid() + 1)]) == []
-
-    within_time(body())
+    async with living(tmp_path) as runner:
+        assert await runner.runner.reattach([unrecorded(forged, os.geteuid() + 1)]) == []
     os.kill(line["pid"], signal.SIGKILL)
 
 
 @pytest.mark.skipif(since_boot() < timedelta(hours=2), reason="NOT TRIED: this machine booted less than two hours ago")
-def test_a_process_with_the_id_of_a_run_is_no_survivor_if_it_began_at_another_time(tmp_path: Path) -> None:
+async def test_a_process_with_the_id_of_a_run_is_no_survivor_if_it_began_at_another_time(tmp_path: Path) -> None:
     forged = unique_id()
     with hosting(tmp_path, sleeper(forged)) as host:
         line = host.line()
         host.kill()
 
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            assert await world.runner.reattach([unrecorded(forged, os.geteuid(), timedelta(minutes=61))]) == []
-
-    within_time(body())
+    async with living(tmp_path) as runner:
+        assert await runner.runner.reattach([unrecorded(forged, os.geteuid(), timedelta(minutes=61))]) == []
     os.kill(line["pid"], signal.SIGKILL)
 
 
@@ -130,7 +115,7 @@ def test_a_survivor_is_found_although_the_clock_was_set_meanwhile(tmp_path: Path
 
 
 @pytest.mark.parametrize("change", ["boot", "ticks", "number"])
-def test_who_is_not_the_same_in_everything_is_not_a_survivor(tmp_path: Path, change: str) -> None:
+async def test_a_process_that_differs_in_any_field_is_not_a_survivor(tmp_path: Path, change: str) -> None:
     with hosting(tmp_path, sleeper("a")) as host:
         line = host.line()
         host.kill()
@@ -140,15 +125,12 @@ def test_who_is_not_the_same_in_everything_is_not_a_survivor(tmp_path: Path, cha
         "number": RecordedProcess("a", boot_id(), 2**22 + 1, line["start_ticks"]),
     }
 
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            assert await world.runner.reattach([changed[change]]) == []
-
-    within_time(body())
+    async with living(tmp_path) as runner:
+        assert await runner.runner.reattach([changed[change]]) == []
     os.kill(line["pid"], signal.SIGKILL)
 
 
-def test_output_of_a_survivor_goes_on_being_captured_and_bounded(tmp_path: Path) -> None:
+async def test_output_of_a_survivor_goes_on_being_captured_and_bounded(tmp_path: Path) -> None:
     go = tmp_path / "go"
     os.mkfifo(go)
     script = f"echo early; read line < {go}; seq 1 50000; read line < {go};"
@@ -156,40 +138,34 @@ def test_output_of_a_survivor_goes_on_being_captured_and_bounded(tmp_path: Path)
         line = host.line()
         host.kill()
 
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            world.expect("a")
-            await until(lambda: world.output("a").text() == b"early\n")  # from files alone
-            await world.runner.reattach([recorded(line)])
-            await asyncio.get_running_loop().run_in_executor(None, go.write_text, "go\n")
-            await until(lambda: b"50000" in world.output("a").text())
-            world.runner.kill("a")
-            await world.ended("a")
-            await until(lambda: world.output("a").is_final)
-            output = world.output("a")
+    async with living(tmp_path) as runner:
+        runner.expect("a")
+        await until(lambda: runner.output("a").text() == b"early\n")  # from files alone
+        await runner.runner.reattach([recorded(line)])
+        await asyncio.get_running_loop().run_in_executor(None, go.write_text, "go\n")
+        await until(lambda: b"50000" in runner.output("a").text())
+        runner.runner.kill("a")
+        await runner.ended("a")
+        await until(lambda: runner.output("a").is_final)
+        output = runner.output("a")
 
-            assert output.text().startswith(b"early\n1\n2\n")
-            assert output.bytes <= 10_000
-            assert output.dropped > 200_000
-
-    within_time(body())
+        assert output.text().startswith(b"early\n1\n2\n")
+        assert output.bytes <= 10_000
+        assert output.dropped > 200_000
 
 
-def test_a_survivor_can_be_terminated(tmp_path: Path) -> None:
+async def test_a_survivor_can_be_terminated(tmp_path: Path) -> None:
     with hosting(tmp_path, sleeper("a")) as host:
         line = host.line()
         host.kill()
 
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            world.expect("a")
-            await world.runner.reattach([recorded(line)])
-            world.runner.kill("a")
+    async with living(tmp_path) as runner:
+        runner.expect("a")
+        await runner.runner.reattach([recorded(line)])
+        runner.runner.kill("a")
 
-            assert await world.ended("a") == ProcessExit("a")
-            assert read_stat(line["pid"]) is None or zombies() == []
-
-    within_time(body())
+        assert await runner.ended("a") == ProcessExit("a")
+        assert read_stat(line["pid"]) is None or zombies() == []
 
 
 def test_output_of_those_that_did_not_survive_is_made_final(tmp_path: Path) -> None:
@@ -197,8 +173,8 @@ def test_output_of_those_that_did_not_survive_is_made_final(tmp_path: Path) -> N
         line = host.line()
 
         async def body() -> None:
-            world = RecordedRunner(tmp_path)
-            await until(lambda: world.output("a").bytes == 6)
+            runner = RecordedRunner(tmp_path)
+            await until(lambda: runner.output("a").bytes == 6)
 
         within_time(body())
         host.kill()
@@ -206,16 +182,16 @@ def test_output_of_those_that_did_not_survive_is_made_final(tmp_path: Path) -> N
 
     async def rest() -> None:
         await gone(line["pid"])
-        async with living(tmp_path) as world:
-            assert await world.runner.reattach([recorded(line)]) == []
-            await until(lambda: world.output("a").is_final)
+        async with living(tmp_path) as runner:
+            assert await runner.runner.reattach([recorded(line)]) == []
+            await until(lambda: runner.output("a").is_final)
 
-            assert world.output("a").text() == b"hello\n"
+            assert runner.output("a").text() == b"hello\n"
 
     within_time(rest())
 
 
-def test_the_spawner_of_a_dead_host_starts_nothing_more_reaps_its_children_and_ends(tmp_path: Path) -> None:
+async def test_the_spawner_of_a_dead_host_starts_nothing_more_reaps_its_children_and_ends(tmp_path: Path) -> None:
     marks = tmp_path / "marks"
     marks.mkdir()
     many = [{"run_id": f"m{number}", "argv": ["touch", str(marks / str(number))]} for number in range(300)]
@@ -226,37 +202,31 @@ def test_the_spawner_of_a_dead_host_starts_nothing_more_reaps_its_children_and_e
     assert known is not None
     spawner = known.parent
 
-    async def body() -> None:
-        def children() -> list[int]:
-            return [pid for pid in list_pids() if (one := read_stat(pid)) and one.parent == spawner]
+    def children() -> list[int]:
+        return [pid for pid in list_pids() if (one := read_stat(pid)) and one.parent == spawner]
 
-        await until(lambda: children() == [line["pid"]])
-        made = len(list(marks.iterdir()))
-        assert made < 300
+    await until(lambda: children() == [line["pid"]])
+    made = len(list(marks.iterdir()))
+    assert made < 300
 
-        os.kill(line["pid"], signal.SIGKILL)
-        await gone(spawner)
+    os.kill(line["pid"], signal.SIGKILL)
+    await gone(spawner)
 
-        assert len(list(marks.iterdir())) == made
-        assert read_stat(line["pid"]) is None
-
-    within_time(body())
+    assert len(list(marks.iterdir())) == made
+    assert read_stat(line["pid"]) is None
 
 
-def test_letting_go_leaves_what_runs_running(tmp_path: Path) -> None:
+async def test_letting_go_leaves_what_runs_running(tmp_path: Path) -> None:
     with hosting(tmp_path, sleeper("a")) as host:
         line = host.line()
         assert host.process.stdin is not None
         host.process.stdin.close()
         host.process.wait()
 
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            world.expect("a")
+    async with living(tmp_path) as runner:
+        runner.expect("a")
 
-            assert len(await world.runner.reattach([recorded(line)])) == 1
-
-    within_time(body())
+        assert len(await runner.runner.reattach([recorded(line)])) == 1
 
 
 # --- many -------------------------------------------------------------------------------------------------------------
@@ -271,9 +241,9 @@ def test_two_thousand_at_once_need_few_descriptors(tmp_path: Path) -> None:
         assert {line["what"] for line in lines} == {"started"}
 
         async def body() -> None:
-            world = RecordedRunner(tmp_path)
+            runner = RecordedRunner(tmp_path)
             for number in (0, count // 2, count - 1):
-                await until(lambda run_id=f"r{number}": world.output(run_id).text() == f"{run_id}\n".encode())
+                await until(lambda run_id=f"r{number}": runner.output(run_id).text() == f"{run_id}\n".encode())
 
         within_time(body())
         for line in lines:

@@ -1,4 +1,4 @@
-"""What cannot be started is said with its reason, and disturbs nobody else."""
+"""A process that cannot be started fails with its reason, and other processes start."""
 
 import os
 import resource
@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 
 from kron.adapters.process.spawner_client import ProcessExit
-from tests.adapters.process.recorded_runner import NOBODY, living, needs_root, spawners, within_time
+from tests.adapters.process.recorded_runner import UNPRIVILEGED_USER, living, needs_root, spawners, within_time
 
 
 def refusal(folder: Path, *argv: str, **command: Any) -> str:
     """Start something that cannot be, and beside it something that can; return why."""
 
     async def body() -> str:
-        async with living(Path(mkdtemp(dir=folder))) as world:
-            before = world.start("true")
-            run_id = world.start(*argv, **command)
-            after = world.start("true")
-            ended = await world.ended(run_id)
+        async with living(Path(mkdtemp(dir=folder))) as runner:
+            before = runner.start("true")
+            run_id = runner.start(*argv, **command)
+            after = runner.start("true")
+            ended = await runner.ended(run_id)
 
-            assert await world.ended(before) == ProcessExit(before, exit_code=0)
-            assert await world.ended(after) == ProcessExit(after, exit_code=0)
+            assert await runner.ended(before) == ProcessExit(before, exit_code=0)
+            assert await runner.ended(after) == ProcessExit(after, exit_code=0)
             assert (ended.exit_code, ended.signal) == (None, None)
             assert ended.not_started is not None
             return ended.not_started
@@ -87,7 +87,7 @@ def test_an_output_file_that_cannot_be_opened(tmp_path: Path, path: str) -> None
     assert refusal(tmp_path, "true", stdout=f"file:{path}").startswith(f"output file {path}: ")
 
 
-def test_an_output_file_that_is_a_pipe_nobody_reads(tmp_path: Path) -> None:
+def test_an_output_file_that_is_a_pipe_without_a_reader_is_refused(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
 
@@ -110,7 +110,7 @@ def test_a_user_that_does_not_exist(tmp_path: Path) -> None:
     assert refusal(tmp_path, "true", group="no-such-group") == "there is no group no-such-group"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="NEEDS ANOTHER USER THAN ROOT: root may become anybody")
+@pytest.mark.skipif(os.geteuid() == 0, reason="NEEDS ANOTHER USER THAN ROOT: root may become any user")
 def test_a_user_that_we_may_not_become(tmp_path: Path) -> None:
     assert refusal(tmp_path, "true", user="root").startswith("may not become the user root: ")
 
@@ -120,7 +120,7 @@ def test_a_user_with_too_many_processes(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NPROC)
     resource.setrlimit(resource.RLIMIT_NPROC, (1, hard))  # root is exempt; whom it becomes is not
     try:
-        reason = refusal(tmp_path, "true", user=NOBODY)
+        reason = refusal(tmp_path, "true", user=UNPRIVILEGED_USER)
     finally:
         resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))
 
@@ -129,29 +129,26 @@ def test_a_user_with_too_many_processes(tmp_path: Path) -> None:
     )
 
 
-def test_a_disk_that_takes_no_output_file(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            world.runner.spools.live.rename(tmp_path / "elsewhere")
-            run_id = world.start("true")
-            ended = await world.ended(run_id)
-            silent = await world.run("true", stdout="discard", stderr="discard")
+async def test_a_disk_that_takes_no_output_file(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        runner.runner.spools.live.rename(tmp_path / "elsewhere")
+        run_id = runner.start("true")
+        ended = await runner.ended(run_id)
+        silent = await runner.run("true", stdout="discard", stderr="discard")
 
-            assert ended == ProcessExit(run_id, not_started="output file: No such file or directory")
-            assert silent.exit_code == 0
-
-    within_time(body())
+        assert ended == ProcessExit(run_id, not_started="output file: No such file or directory")
+        assert silent.exit_code == 0
 
 
 @needs_root
 def test_a_fork_that_fails_leaves_nothing_open_in_the_spawner(tmp_path: Path) -> None:
     async def body() -> None:
-        async with living(tmp_path) as world:
-            await world.run("true", user=NOBODY, limits=(("core", 0),))
+        async with living(tmp_path) as runner:
+            await runner.run("true", user=UNPRIVILEGED_USER, limits=(("core", 0),))
             (spawner,) = spawners()
             opened = Path(f"/proc/{spawner}/fd")
             before = len(list(opened.iterdir()))
-            failed = await world.run("true", user=NOBODY, limits=(("core", 0),))
+            failed = await runner.run("true", user=UNPRIVILEGED_USER, limits=(("core", 0),))
 
             assert "limit of processes" in str(failed.not_started)
             assert len(list(opened.iterdir())) == before

@@ -1,4 +1,4 @@
-"""The thread that collects output hears of every run, however many threads speak to it at once."""
+"""Tests of OutputCollector: it handles every run, with many threads calling it at once."""
 
 import os
 import subprocess
@@ -126,7 +126,7 @@ def test_output_that_a_process_left_behind_has_open_is_looked_at_less_often_whil
     assert idle._look() is None  # no process has it open
 
 
-def test_what_a_process_writes_after_its_run_is_moved_and_counted(tmp_path: Path) -> None:
+def test_output_after_the_end_of_a_run_is_moved_and_counted(tmp_path: Path) -> None:
     (tmp_path / "live").mkdir()
     output = RunOutput(tmp_path, [Spool("1", "run", "stdout", 1000)], Syslog())
 
@@ -168,7 +168,7 @@ def test_output_says_why_its_run_was_killed_also_if_the_disk_was_full_at_the_thi
         assert OutputLog(tmp_path, "run").read().text().count(b"[krond: the job allocated disk space") == 1
 
 
-class Seized:
+class HandWrittenRun:
     """A run whose output is written by hand."""
 
     def __init__(self, folder: Path, limit: int | None) -> None:
@@ -182,7 +182,7 @@ class Seized:
 def test_blocks_that_a_file_system_allocates_for_what_a_run_writes_are_not_seized(
     tmp_path: Path, limit: int | None
 ) -> None:
-    run = Seized(tmp_path, limit)
+    run = HandWrittenRun(tmp_path, limit)
     for look in range(5):  # as XFS does
         with run.file.open("ab") as file:
             file.write(b"a line of a long output\n" * 1_000_000)
@@ -194,7 +194,7 @@ def test_blocks_that_a_file_system_allocates_for_what_a_run_writes_are_not_seize
 
 @pytest.mark.parametrize("limit", [1 << 20, None], ids=["captured", "to syslog"])
 def test_a_run_that_only_moves_the_end_of_its_output_seizes_what_is_beyond(tmp_path: Path, limit: int | None) -> None:
-    run = Seized(tmp_path, limit)
+    run = HandWrittenRun(tmp_path, limit)
     for look in range(3):
         os.truncate(run.file, run.file.stat().st_size + (1 << 30))
         seize(run.file, 40 << 20)

@@ -1,4 +1,4 @@
-"""Another user's processes are that user's alone: in all ids, without a way back; or they are not started."""
+"""A process of another user has that user's ids only and cannot regain others, or it is not started."""
 
 import os
 import pwd
@@ -10,44 +10,38 @@ from pathlib import Path
 import pytest
 
 from kron.adapters.process.procfs import read_stat
-from tests.adapters.process.recorded_runner import NOBODY, living, needs_root, until, within_time
+from tests.adapters.process.recorded_runner import UNPRIVILEGED_USER, living, needs_root, until
 
 pytestmark = needs_root
 
 ROOT = Path(__file__).parents[3]
 
 
-def test_all_ids_and_groups_are_the_users(tmp_path: Path) -> None:
-    user = pwd.getpwnam(NOBODY)
+async def test_all_ids_and_groups_are_the_users(tmp_path: Path) -> None:
+    user = pwd.getpwnam(UNPRIVILEGED_USER)
 
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            status = await world.says("cat", "/proc/self/status", user=NOBODY)
-            found = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+    async with living(tmp_path) as runner:
+        status = await runner.says("cat", "/proc/self/status", user=UNPRIVILEGED_USER)
+        found = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
 
-            assert found["Uid"].split() == [str(user.pw_uid)] * 4
-            assert found["Gid"].split() == [str(user.pw_gid)] * 4
-            assert {int(gid) for gid in found["Groups"].split()} == {*os.getgrouplist(NOBODY, user.pw_gid)}
-            assert {int(found[f"Cap{kind}"], 16) for kind in ("Prm", "Eff", "Amb")} == {0}
-
-    within_time(body())
+        assert found["Uid"].split() == [str(user.pw_uid)] * 4
+        assert found["Gid"].split() == [str(user.pw_gid)] * 4
+        assert {int(gid) for gid in found["Groups"].split()} == {*os.getgrouplist(UNPRIVILEGED_USER, user.pw_gid)}
+        assert {int(found[f"Cap{kind}"], 16) for kind in ("Prm", "Eff", "Amb")} == {0}
 
 
-def test_a_group_of_its_own_replaces_the_users(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            assert await world.says("id", "-gn", user=NOBODY, group="daemon") == "daemon\n"
-            assert await world.says("id", "-un", user=NOBODY, group="daemon") == "nobody\n"
-            assert await world.says("id", "-gn", group="daemon") == "daemon\n"
-
-    within_time(body())
+async def test_a_group_of_its_own_replaces_the_users(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        assert await runner.says("id", "-gn", user=UNPRIVILEGED_USER, group="daemon") == "daemon\n"
+        assert await runner.says("id", "-un", user=UNPRIVILEGED_USER, group="daemon") == "nobody\n"
+        assert await runner.says("id", "-gn", group="daemon") == "daemon\n"
 
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 @pytest.mark.skipif(shutil.which("python3", path=PATH) is None, reason="NEEDS python3 WHERE EVERYBODY FINDS IT")
-def test_there_is_no_way_back(tmp_path: Path) -> None:
+async def test_a_process_cannot_regain_privileges(tmp_path: Path) -> None:
     code = (
         "import os\n"
         "for call in (lambda: os.setuid(0), lambda: os.setresuid(-1, 0, -1), lambda: os.setgid(0),\n"
@@ -59,104 +53,82 @@ def test_there_is_no_way_back(tmp_path: Path) -> None:
         "        print('refused')\n"
     )
 
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            assert await world.says("python3", "-c", code, user=NOBODY) == "refused\n" * 5
-
-    within_time(body())
+    async with living(tmp_path) as runner:
+        assert await runner.says("python3", "-c", code, user=UNPRIVILEGED_USER) == "refused\n" * 5
 
 
-def test_the_environment_is_that_of_the_user(tmp_path: Path) -> None:
-    user = pwd.getpwnam(NOBODY)
+async def test_the_environment_is_that_of_the_user(tmp_path: Path) -> None:
+    user = pwd.getpwnam(UNPRIVILEGED_USER)
 
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            text = await world.says("sh", "-c", 'echo "$USER $LOGNAME $HOME"; pwd', user=NOBODY)
+    async with living(tmp_path) as runner:
+        text = await runner.says("sh", "-c", 'echo "$USER $LOGNAME $HOME"; pwd', user=UNPRIVILEGED_USER)
 
-            assert (
-                text == f"{NOBODY} {NOBODY} {user.pw_dir}\n{'/' if not Path(user.pw_dir).exists() else user.pw_dir}\n"
-            )
-
-    within_time(body())
+        name, folder = UNPRIVILEGED_USER, user.pw_dir if Path(user.pw_dir).exists() else "/"
+        assert text == f"{name} {name} {user.pw_dir}\n{folder}\n"
 
 
-def test_the_spawner_itself_has_no_rights_left_and_cannot_be_looked_into(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            started = await world.started(world.start("sleep", "1000", user=NOBODY))
-            known = read_stat(started.pid)
-            assert known is not None
-            spawner = known.parent
+async def test_the_spawner_itself_has_no_rights_left_and_cannot_be_looked_into(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        started = await runner.started(runner.start("sleep", "1000", user=UNPRIVILEGED_USER))
+        known = read_stat(started.pid)
+        assert known is not None
+        spawner = known.parent
 
-            status = Path(f"/proc/{spawner}/status").read_text("ascii")
-            assert f"Uid:\t{pwd.getpwnam(NOBODY).pw_uid}\t" in status
-            # Its user may end it, but neither trace it nor take its descriptors.
-            assert (await world.run("ls", f"/proc/{spawner}/fd", user=NOBODY)).exit_code == 2
-            assert (await world.run("cat", f"/proc/{spawner}/environ", user=NOBODY)).exit_code == 1
-
-    within_time(body())
+        status = Path(f"/proc/{spawner}/status").read_text("ascii")
+        assert f"Uid:\t{pwd.getpwnam(UNPRIVILEGED_USER).pw_uid}\t" in status
+        # Its user may end it, but neither trace it nor take its descriptors.
+        assert (await runner.run("ls", f"/proc/{spawner}/fd", user=UNPRIVILEGED_USER)).exit_code == 2
+        assert (await runner.run("cat", f"/proc/{spawner}/environ", user=UNPRIVILEGED_USER)).exit_code == 1
 
 
-def test_dev_stdout_and_dev_stderr_can_be_opened(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "echo out >> /dev/stdout; echo err >> /dev/stderr", user=NOBODY)
+async def test_dev_stdout_and_dev_stderr_can_be_opened(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        run_id = runner.start("sh", "-c", "echo out >> /dev/stdout; echo err >> /dev/stderr", user=UNPRIVILEGED_USER)
 
-            assert (await world.ended(run_id)).exit_code == 0
-            assert world.output(run_id).only("stdout").text() == b"out\n"
-            assert world.output(run_id).only("stderr").text() == b"err\n"
-
-    within_time(body())
+        assert (await runner.ended(run_id)).exit_code == 0
+        assert runner.output(run_id).only("stdout").text() == b"out\n"
+        assert runner.output(run_id).only("stderr").text() == b"err\n"
 
 
-def test_an_output_file_is_made_as_the_user_and_for_the_user_alone(tmp_path: Path, public_folder: Path) -> None:
-    user = pwd.getpwnam(NOBODY)
+async def test_an_output_file_is_made_as_the_user_and_for_the_user_alone(tmp_path: Path, public_folder: Path) -> None:
+    user = pwd.getpwnam(UNPRIVILEGED_USER)
     os.chown(public_folder, user.pw_uid, user.pw_gid)
 
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            written = await world.run("echo", "hello", user=NOBODY, umask=0, stdout=f"file:{public_folder}/log")
-            refused = await world.run("echo", "hello", user=NOBODY, stdout=f"file:{tmp_path}/log")
-            found = (public_folder / "log").stat()
+    async with living(tmp_path) as runner:
+        written = await runner.run("echo", "hello", user=UNPRIVILEGED_USER, umask=0, stdout=f"file:{public_folder}/log")
+        refused = await runner.run("echo", "hello", user=UNPRIVILEGED_USER, stdout=f"file:{tmp_path}/log")
+        found = (public_folder / "log").stat()
 
-            assert written.exit_code == 0, written
-            assert (found.st_uid, found.st_mode & 0o777) == (user.pw_uid, 0o600)
-            assert refused.not_started == f"output file {tmp_path}/log: Permission denied"
-
-    within_time(body())
+        assert written.exit_code == 0, written
+        assert (found.st_uid, found.st_mode & 0o777) == (user.pw_uid, 0o600)
+        assert refused.not_started == f"output file {tmp_path}/log: Permission denied"
 
 
-def test_no_user_can_reach_the_output_folder(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            tmp_path.chmod(0o755)
-            run_id = world.start("ls", str(world.output_folder), user=NOBODY)
+async def test_no_user_can_reach_the_output_folder(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        tmp_path.chmod(0o755)
+        run_id = runner.start("ls", str(runner.output_folder), user=UNPRIVILEGED_USER)
 
-            assert (await world.ended(run_id)).exit_code == 2
-            assert world.output_folder.stat().st_mode & 0o777 == 0o700
-
-    within_time(body())
+        assert (await runner.ended(run_id)).exit_code == 2
+        assert runner.output_folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_several_users_have_spawners_of_their_own(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_ids = {user: world.start("sleep", "1000", user=user) for user in ("", NOBODY, "daemon")}
-            started = [await world.started(run_id) for run_id in run_ids.values()]
-            parents = {known.parent for one in started if (known := read_stat(one.pid))}
+async def test_several_users_have_spawners_of_their_own(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        run_ids = {user: runner.start("sleep", "1000", user=user) for user in ("", UNPRIVILEGED_USER, "daemon")}
+        started = [await runner.started(run_id) for run_id in run_ids.values()]
+        parents = {known.parent for one in started if (known := read_stat(one.pid))}
 
-            assert len(parents) == 3
+        assert len(parents) == 3
 
-            for run_id in run_ids.values():
-                world.runner.kill(run_id)
-                assert (await world.ended(run_id)).signal == "SIGKILL"
-            await until(lambda: not any((known := read_stat(one.pid)) and known.is_alive for one in started))
-
-    within_time(body())
+        for run_id in run_ids.values():
+            runner.runner.kill(run_id)
+            assert (await runner.ended(run_id)).signal == "SIGKILL"
+        await until(lambda: not any((known := read_stat(one.pid)) and known.is_alive for one in started))
 
 
-def test_a_host_without_root_may_name_itself_and_nobody_else() -> None:
-    """Only root can try this: it becomes somebody else first, and asks the code that drops privileges."""
+def test_a_host_without_root_may_name_its_own_user_only() -> None:
+    """Only root can try this: it becomes another user first, and asks the code that drops privileges."""
     code = (
         "import os, sys; sys.path.append(sys.argv[1])\n"
         "from kron.adapters.process.privilege import PrivilegeError, drop_privileges\n"

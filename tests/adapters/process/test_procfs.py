@@ -1,4 +1,4 @@
-"""Which process is the leader of a run, by what it carries in its environment."""
+"""Tests of procfs: the leader of a run is found by its environment."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ def test_a_run_is_found_by_its_id() -> None:
         assert find_session_leaders({"proc-run-1": os.geteuid()})["proc-run-1"][0] == pid
 
 
-def test_a_hook_is_never_taken_for_the_run_that_it_tells_of() -> None:
+def test_a_hook_is_never_taken_for_the_run_that_it_reports() -> None:
     with waiting(KRON_RUN_ID="proc-run-2", KRON_HOOK_ID="proc-hook-2") as pid:
         assert find_session_leaders({"proc-run-2": os.geteuid()}) == {}
         assert find_session_leaders({"proc-hook-2": os.geteuid()})["proc-hook-2"][0] == pid

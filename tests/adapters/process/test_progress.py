@@ -1,4 +1,4 @@
-"""What a spawner did before it was stopped or killed is known although it did not report it."""
+"""The progress of a stopped or killed spawner is known, although it did not report it."""
 
 import os
 import signal
@@ -12,7 +12,6 @@ from kron.adapters.process.spawner import Progress
 from kron.adapters.process.spawner_client import ProcessExit, SpawnerProcess, SpawnerReport, SpawnRequest
 from kron.jobfile.host_job import Command
 from kron.rules.job_record import RunHandle
-from tests.adapters.process.recorded_runner import within_time
 
 TICKS, EXITED_WITH_7 = 1000, 7 << 8
 
@@ -62,24 +61,21 @@ async def spawner_process(news: list[SpawnerReport]) -> AsyncIterator[SpawnerPro
         os.waitpid(process.pid, 0)
 
 
-def test_what_was_not_reported_is_heard_after_the_death_of_a_spawner() -> None:
-    async def body() -> None:
-        news: list[SpawnerReport] = []
-        async with spawner_process(news) as process:
-            process.in_flight.extend((SpawnRequest(run_id, Command(("true",))), 1) for run_id in ("a", "b", "c", "d"))
-            noted = Progress(process._counter)
-            for pid in (101, 0, 103):
-                noted.begin()
-                noted.started(pid, TICKS if pid else 0)
-            noted.begin()  # it was stopped before it could note the process of the fourth
-            noted.ended(101, EXITED_WITH_7)
-            process.read_rest()
+async def test_unreported_progress_is_known_after_the_death_of_a_spawner() -> None:
+    news: list[SpawnerReport] = []
+    async with spawner_process(news) as process:
+        process.in_flight.extend((SpawnRequest(run_id, Command(("true",))), 1) for run_id in ("a", "b", "c", "d"))
+        noted = Progress(process._counter)
+        for pid in (101, 0, 103):
+            noted.begin()
+            noted.started(pid, TICKS if pid else 0)
+        noted.begin()  # it was stopped before it could note the process of the fourth
+        noted.ended(101, EXITED_WITH_7)
+        process.read_rest()
 
-            (heard,) = news
-            assert heard.started == [RunHandle("a", 101, TICKS), RunHandle("c", 103, TICKS)]
-            assert [each.run_id for each in heard.ended] == ["b", "a"]
-            assert heard.ended[1] == ProcessExit("a", exit_code=7)
-            assert "its spawner was ended" in str(heard.ended[0].not_started)
-            assert [start.run_id for start, _ in process.in_flight] == ["d"]
-
-    within_time(body())
+        (heard,) = news
+        assert heard.started == [RunHandle("a", 101, TICKS), RunHandle("c", 103, TICKS)]
+        assert [each.run_id for each in heard.ended] == ["b", "a"]
+        assert heard.ended[1] == ProcessExit("a", exit_code=7)
+        assert "its spawner was ended" in str(heard.ended[0].not_started)
+        assert [start.run_id for start, _ in process.in_flight] == ["d"]

@@ -1,4 +1,4 @@
-"""What is kept of too much output: a head and a tail, in whole lines where possible."""
+"""Tests of output limits: the head and the tail are kept, in whole lines where possible."""
 
 import os
 import resource
@@ -12,7 +12,7 @@ from kron.adapters.process.run_log import LogRecord, RunLog, log_path, scan
 from kron.adapters.process.spool import STREAMS
 
 
-class Written:
+class WrittenLog:
     """The log of a run, as a collector writes it."""
 
     def __init__(self, folder: Path, limit: int) -> None:
@@ -40,8 +40,8 @@ class Written:
         return sum(record.dropped for record in self.records() if record.stream == stream)
 
 
-def test_what_fits_is_kept_as_it_is(tmp_path: Path) -> None:
-    output = Written(tmp_path, limit=10)
+def test_output_within_the_limit_is_kept_unchanged(tmp_path: Path) -> None:
+    output = WrittenLog(tmp_path, limit=10)
     output.write(b"0123456789")
 
     output.log.compact()
@@ -60,7 +60,7 @@ def test_what_fits_is_kept_as_it_is(tmp_path: Path) -> None:
     ids=["half of each", "lines stay whole", "a line longer than the limit", "nothing"],
 )
 def test_half_is_kept_of_the_head_and_half_of_the_tail(tmp_path: Path, limit: int, written: bytes, left: bytes) -> None:
-    output = Written(tmp_path, limit)
+    output = WrittenLog(tmp_path, limit)
     output.write(written)
 
     output.log.compact()
@@ -69,7 +69,7 @@ def test_half_is_kept_of_the_head_and_half_of_the_tail(tmp_path: Path, limit: in
 
 
 def test_the_tail_moves_on_and_the_head_stays(tmp_path: Path) -> None:
-    output = Written(tmp_path, limit=12)
+    output = WrittenLog(tmp_path, limit=12)
     for number in range(10, 100):
         output.write(b"%d\n" % number)
         output.log.compact()
@@ -79,7 +79,7 @@ def test_the_tail_moves_on_and_the_head_stays(tmp_path: Path) -> None:
 
 
 def test_within_the_slack_nothing_is_done(tmp_path: Path) -> None:
-    output = Written(tmp_path, limit=12)
+    output = WrittenLog(tmp_path, limit=12)
     output.write(b"aa\n" * 6)
 
     output.log.compact(slack=6)
@@ -90,7 +90,7 @@ def test_within_the_slack_nothing_is_done(tmp_path: Path) -> None:
 
 
 def test_both_streams_share_the_limit_in_order_of_arrival(tmp_path: Path) -> None:
-    output = Written(tmp_path, limit=8)
+    output = WrittenLog(tmp_path, limit=8)
     for number in range(10, 20):
         output.write(b"%d\n" % number, "stderr" if number % 2 else "stdout")
 
@@ -100,8 +100,8 @@ def test_both_streams_share_the_limit_in_order_of_arrival(tmp_path: Path) -> Non
     assert [output.dropped(stream) for stream in STREAMS] == [12, 12]
 
 
-def test_what_is_dropped_and_what_is_kept_is_all_there_was(tmp_path: Path) -> None:
-    output = Written(tmp_path, limit=100)
+def test_dropped_and_kept_output_add_up_to_all(tmp_path: Path) -> None:
+    output = WrittenLog(tmp_path, limit=100)
     for number in range(500):
         output.write(b"line %d\n" % number, "stderr" if number % 3 else "stdout", dropped=number % 2)
         output.log.compact(slack=20)
@@ -112,7 +112,7 @@ def test_what_is_dropped_and_what_is_kept_is_all_there_was(tmp_path: Path) -> No
 
 
 def test_where_each_stream_continues_is_known_after_a_compaction_and_to_the_next_daemon(tmp_path: Path) -> None:
-    output = Written(tmp_path, limit=8)
+    output = WrittenLog(tmp_path, limit=8)
     for number in range(10, 20):
         output.write(b"%d\n" % number, "stderr" if number % 2 else "stdout")
     before = dict(output.log.positions)
@@ -125,7 +125,7 @@ def test_where_each_stream_continues_is_known_after_a_compaction_and_to_the_next
 @pytest.mark.parametrize("alternating", [False, True], ids=["one stream", "two in turn"])
 @pytest.mark.parametrize("limit", [0, 1 << 20])
 def test_a_log_never_has_more_than_some_thousand_records(tmp_path: Path, limit: int, *, alternating: bool) -> None:
-    output = Written(tmp_path, limit)
+    output = WrittenLog(tmp_path, limit)
     headers = b"".join(
         LogRecord("stderr" if alternating and number % 2 else "stdout", number, 1, 0, number).header() + b"x"
         for number in range(20_000)
@@ -142,7 +142,7 @@ def test_a_log_never_has_more_than_some_thousand_records(tmp_path: Path, limit: 
 
 
 def test_half_a_record_is_cut_off_and_what_comes_next_is_whole(tmp_path: Path) -> None:
-    output = Written(tmp_path, limit=100)
+    output = WrittenLog(tmp_path, limit=100)
     output.write(b"one\n")
     with output.path.open("ab") as file:
         file.write(b"stdout 5 50 0 54\nhalf of it")
@@ -163,7 +163,7 @@ def test_a_log_that_is_no_log_is_read_as_nothing(tmp_path: Path) -> None:
 
 
 def test_a_crash_during_a_compaction_leaves_the_log_as_it_was(tmp_path: Path) -> None:
-    output = Written(tmp_path, limit=6)
+    output = WrittenLog(tmp_path, limit=6)
     output.write(b"aa\nbb\ncc\n")
     output.path.with_name("run.log.new").write_bytes(b"half")
 
@@ -176,7 +176,7 @@ def test_a_crash_during_a_compaction_leaves_the_log_as_it_was(tmp_path: Path) ->
 
 
 def test_the_log_is_for_the_daemon_alone(tmp_path: Path) -> None:
-    output = Written(tmp_path, limit=6)
+    output = WrittenLog(tmp_path, limit=6)
     before = os.umask(0)
     try:
         output.write(b"aa\nbb\ncc\n")
@@ -191,7 +191,7 @@ def test_the_log_is_for_the_daemon_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("compactions", [1, 2, 3])
 def test_a_reader_follows_a_log_that_is_compacted_between_two_looks(tmp_path: Path, compactions: int) -> None:
-    output, reader = Written(tmp_path, limit=1000), OutputLog(tmp_path, "run")
+    output, reader = WrittenLog(tmp_path, limit=1000), OutputLog(tmp_path, "run")
 
     seen = 0
     for _ in range(3):
@@ -204,7 +204,7 @@ def test_a_reader_follows_a_log_that_is_compacted_between_two_looks(tmp_path: Pa
 
 
 def test_a_compaction_that_fails_leaves_nothing_on_the_disk(tmp_path: Path) -> None:
-    output = Written(tmp_path, limit=5000)
+    output = WrittenLog(tmp_path, limit=5000)
     output.write(b"a line\n" * 1000)
     before, most = resource.getrlimit(resource.RLIMIT_FSIZE)
 

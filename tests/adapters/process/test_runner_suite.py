@@ -1,4 +1,4 @@
-"""The runner of processes, with real processes, through the suite that every runner must pass."""
+"""The runner of processes passes the suite that every runner must pass, with real processes."""
 
 import asyncio
 import os
@@ -86,7 +86,7 @@ class ProcessTrial:
         def opened() -> bool:
             try:
                 found.append(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
-            except OSError:  # nobody reads it yet
+            except OSError:  # it has no reader yet
                 return not _lives(pid)
             return True
 

@@ -1,4 +1,4 @@
-"""Executions survive their spawner, none starts twice, and each is accounted for."""
+"""Processes survive a killed spawner, none starts twice, and each is accounted for."""
 
 import os
 import signal
@@ -11,101 +11,88 @@ from kron.adapters.process.spawner import COUNTER, SOCKET
 from kron.adapters.process.spawner_client import ProcessExit, SpawnRequest
 from kron.jobfile.host_job import Command
 from tests.adapters.process.recorded_runner import (
-    NOBODY,
+    UNPRIVILEGED_USER,
     RecordedRunner,
     living,
     needs_root,
     spawners,
-    within_time,
     zombies,
 )
 
 
-async def spawner_of(world: RecordedRunner, run_id: str) -> int:
-    known = read_stat((await world.started(run_id)).pid)
+async def spawner_of(runner: RecordedRunner, run_id: str) -> int:
+    known = read_stat((await runner.started(run_id)).pid)
     assert known is not None
     return known.parent
 
 
-def test_codes_of_executions_whose_spawner_was_killed_are_not_lost(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            go = tmp_path / "go"
-            os.mkfifo(go)
-            waiting = world.start("sh", "-c", f"read line < {go}; exit 42")
-            sleeping = world.start("sleep", "1000")
-            spawner = await spawner_of(world, waiting)
-            await world.started(sleeping)
-            os.kill(spawner, signal.SIGKILL)
-            after = await world.run("sh", "-c", "exit 3")
-            go.write_text("go\n", "utf-8")
+async def test_codes_of_executions_whose_spawner_was_killed_are_not_lost(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        go = tmp_path / "go"
+        os.mkfifo(go)
+        waiting = runner.start("sh", "-c", f"read line < {go}; exit 42")
+        sleeping = runner.start("sleep", "1000")
+        spawner = await spawner_of(runner, waiting)
+        await runner.started(sleeping)
+        os.kill(spawner, signal.SIGKILL)
+        after = await runner.run("sh", "-c", "exit 3")
+        go.write_text("go\n", "utf-8")
 
-            assert after.exit_code == 3
-            assert await world.ended(waiting) == ProcessExit(waiting, exit_code=42)
+        assert after.exit_code == 3
+        assert await runner.ended(waiting) == ProcessExit(waiting, exit_code=42)
 
-            world.runner.kill(sleeping)
+        runner.runner.kill(sleeping)
 
-            assert await world.ended(sleeping) == ProcessExit(sleeping, signal="SIGKILL")
-            assert not zombies()
-
-    within_time(body())
+        assert await runner.ended(sleeping) == ProcessExit(sleeping, signal="SIGKILL")
+        assert not zombies()
 
 
-def test_starts_under_way_when_the_spawner_is_killed_are_each_accounted_for(tmp_path: Path) -> None:
+async def test_starts_under_way_when_the_spawner_is_killed_are_each_accounted_for(tmp_path: Path) -> None:
     marks = tmp_path / "marks"
     marks.mkdir()
 
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            first = world.start("sleep", "1000")
-            spawner = await spawner_of(world, first)
-            run_ids = [f"mark-{number}" for number in range(400)]
-            world.start_many(
-                SpawnRequest(run_id, Command(("mktemp", str(marks / f"{run_id}+XXXXXX")))) for run_id in run_ids
-            )
-            await world.ended(run_ids[40])
-            os.kill(spawner, signal.SIGKILL)
-            ended = {run_id: await world.ended(run_id) for run_id in run_ids}
-            made = {path.name for path in marks.iterdir()}
+    async with living(tmp_path) as runner:
+        first = runner.start("sleep", "1000")
+        spawner = await spawner_of(runner, first)
+        run_ids = [f"mark-{number}" for number in range(400)]
+        runner.start_many(
+            SpawnRequest(run_id, Command(("mktemp", str(marks / f"{run_id}+XXXXXX")))) for run_id in run_ids
+        )
+        await runner.ended(run_ids[40])
+        os.kill(spawner, signal.SIGKILL)
+        ended = {run_id: await runner.ended(run_id) for run_id in run_ids}
+        made = {path.name for path in marks.iterdir()}
 
-            unknown = {run_id for run_id, end in ended.items() if end == ProcessExit(run_id)}
-            succeeded = {run_id for run_id, end in ended.items() if end.exit_code == 0}
-            assert unknown | succeeded == set(run_ids)  # what it had not begun went to the next spawner
-            assert succeeded <= {mark.partition("+")[0] for mark in made}
-            assert len(made) == len({mark.partition("+")[0] for mark in made}), "one has run twice"
-            assert len(unknown) < 20
-
-    within_time(body())
+        unknown = {run_id for run_id, end in ended.items() if end == ProcessExit(run_id)}
+        succeeded = {run_id for run_id, end in ended.items() if end.exit_code == 0}
+        assert unknown | succeeded == set(run_ids)  # what it had not begun went to the next spawner
+        assert succeeded <= {mark.partition("+")[0] for mark in made}
+        assert len(made) == len({mark.partition("+")[0] for mark in made}), "one has run twice"
+        assert len(unknown) < 20
 
 
-def test_a_spawner_cannot_be_asked_to_end(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            run_id = world.start("sleep", "1000")
-            spawner = await spawner_of(world, run_id)
-            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                os.kill(spawner, number)
-            again = world.start("sleep", "1000")
+async def test_a_spawner_cannot_be_asked_to_end(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        run_id = runner.start("sleep", "1000")
+        spawner = await spawner_of(runner, run_id)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            os.kill(spawner, number)
+        again = runner.start("sleep", "1000")
 
-            assert await spawner_of(world, again) == spawner
-
-    within_time(body())
+        assert await spawner_of(runner, again) == spawner
 
 
 @needs_root
-def test_a_user_who_kills_everything_loses_no_codes(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            command = "trap '' TERM; kill -9 $PPID; sleep 0.5; exit 9"
-            run_id = world.start("sh", "-c", command, user=NOBODY)
+async def test_a_user_who_kills_everything_loses_no_codes(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        command = "trap '' TERM; kill -9 $PPID; sleep 0.5; exit 9"
+        run_id = runner.start("sh", "-c", command, user=UNPRIVILEGED_USER)
 
-            assert await world.ended(run_id) == ProcessExit(run_id, exit_code=9)
-            assert (await world.run("true", user=NOBODY)).exit_code == 0
-
-    within_time(body())
+        assert await runner.ended(run_id) == ProcessExit(run_id, exit_code=9)
+        assert (await runner.run("true", user=UNPRIVILEGED_USER)).exit_code == 0
 
 
-def test_a_spawner_whose_host_is_gone_before_it_is_ready_ends_without_a_word(tmp_path: Path) -> None:
+def test_a_spawner_whose_host_is_gone_before_it_is_ready_ends_silently(tmp_path: Path) -> None:
     ours, theirs = socket.socketpair()
     ours.close()
     said = tmp_path / "said"
@@ -123,42 +110,34 @@ def test_a_spawner_whose_host_is_gone_before_it_is_ready_ends_without_a_word(tmp
     assert said.read_text() == ""
 
 
-def test_there_are_no_spawners_before_the_first_start(tmp_path: Path) -> None:
+async def test_there_are_no_spawners_before_the_first_start(tmp_path: Path) -> None:
     before = spawners()
 
-    async def body() -> None:
-        async with living(tmp_path):
-            assert spawners() == before
-
-    within_time(body())
+    async with living(tmp_path):
+        assert spawners() == before
 
 
 @needs_root
-def test_a_user_who_stops_its_spawner_holds_up_nobody_else(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            spawner = await spawner_of(world, world.start("sleep", "1000", user=NOBODY))
-            os.kill(spawner, signal.SIGSTOP)  # as its user could
-            waiting = [world.start("true", user=NOBODY, stdin="x" * 100_000) for _ in range(50)]
-            others = [world.start("true") for _ in range(50)]
+async def test_a_user_who_stops_its_spawner_delays_no_other_user(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        spawner = await spawner_of(runner, runner.start("sleep", "1000", user=UNPRIVILEGED_USER))
+        os.kill(spawner, signal.SIGSTOP)  # as its user could
+        waiting = [runner.start("true", user=UNPRIVILEGED_USER, stdin="x" * 100_000) for _ in range(50)]
+        others = [runner.start("true") for _ in range(50)]
 
-            assert {(await world.ended(run_id)).exit_code for run_id in others} == {0}
-            assert not any(world.has_ended(run_id) for run_id in waiting)
+        assert {(await runner.ended(run_id)).exit_code for run_id in others} == {0}
+        assert not any(runner.has_ended(run_id) for run_id in waiting)
 
-            os.kill(spawner, signal.SIGCONT)
+        os.kill(spawner, signal.SIGCONT)
 
-            assert {(await world.ended(run_id)).exit_code for run_id in waiting} == {0}
-
-    within_time(body())
+        assert {(await runner.ended(run_id)).exit_code for run_id in waiting} == {0}
 
 
-def test_letting_go_leaves_no_spawner_behind_that_is_stopped(tmp_path: Path) -> None:
-    async def body() -> int:
-        async with living(tmp_path) as world:
-            run_id = world.start("sh", "-c", "sleep 0.2")
-            spawner = await spawner_of(world, run_id)
-            await world.ended(run_id)
-            os.kill(spawner, signal.SIGSTOP)
-        return spawner
+async def test_letting_go_leaves_no_spawner_behind_that_is_stopped(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        run_id = runner.start("sh", "-c", "sleep 0.2")
+        spawner = await spawner_of(runner, run_id)
+        await runner.ended(run_id)
+        os.kill(spawner, signal.SIGSTOP)
 
-    assert read_stat(within_time(body())) is None
+    assert read_stat(spawner) is None

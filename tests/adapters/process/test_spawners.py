@@ -1,4 +1,4 @@
-"""Spawners: made before they are needed, and made anew without anybody waiting."""
+"""Spawners are created before they are needed, and replaced without a wait."""
 
 import os
 import sys
@@ -11,41 +11,35 @@ from kron.jobfile.host_job import Command
 from tests.adapters.process.recorded_runner import living, spawners, until, within_time
 
 
-def test_what_is_prepared_is_used_by_the_first_start(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            live = tmp_path / "output" / "live"
-            world.runner.prepare("", "", 40)
-            await until(lambda: len(spawners()) == 1 and len(list(live.iterdir())) == 40)
-            before = spawners()
-            await world.ended(world.start("true"))
+async def test_a_prepared_spawner_is_used_by_the_first_start(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        live = tmp_path / "output" / "live"
+        runner.runner.prepare("", "", 40)
+        await until(lambda: len(spawners()) == 1 and len(list(live.iterdir())) == 40)
+        before = spawners()
+        await runner.ended(runner.start("true"))
 
-            assert spawners() == before
-            assert len(list(live.iterdir())) == 40
-
-    within_time(body())
+        assert spawners() == before
+        assert len(list(live.iterdir())) == 40
 
 
-def test_users_are_looked_up_anew_after_a_refresh(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            long = world.start("sleep", "1000")
-            first = (await world.started(long)).pid
-            old = read_stat(first)
-            await world.runner.refresh()
-            second = await world.started(world.start("sleep", "1000"))
-            new = read_stat(second.pid)
+async def test_users_are_looked_up_again_after_a_refresh(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        long = runner.start("sleep", "1000")
+        first = (await runner.started(long)).pid
+        old = read_stat(first)
+        await runner.runner.refresh()
+        second = await runner.started(runner.start("sleep", "1000"))
+        new = read_stat(second.pid)
 
-            assert old is not None
-            assert new is not None
-            assert old.parent != new.parent
+        assert old is not None
+        assert new is not None
+        assert old.parent != new.parent
 
-            world.runner.kill(long)
+        runner.runner.kill(long)
 
-            assert (await world.ended(long)).signal == "SIGKILL"
-            await until(lambda: old.parent not in spawners())
-
-    within_time(body())
+        assert (await runner.ended(long)).signal == "SIGKILL"
+        await until(lambda: old.parent not in spawners())
 
 
 def test_a_spawner_is_asked_for_room_while_a_thread_sends() -> None:

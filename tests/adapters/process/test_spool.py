@@ -1,4 +1,4 @@
-"""Spool files are used once, are closed before they are removed, and keep no blocks beyond their end."""
+"""Spool files are used once, closed before they are removed, and hold no blocks beyond their end."""
 
 import os
 import subprocess
@@ -143,7 +143,7 @@ def test_blocks_beyond_the_end_are_freed_and_the_data_stays(file: Path, offset: 
     assert file.read_bytes() == b"x" * 10_000
 
 
-def test_what_was_read_is_a_hole_and_what_follows_is_found(file: Path) -> None:
+def test_read_data_is_a_hole_and_later_data_is_found(file: Path) -> None:
     descriptor = os.open(file, os.O_RDWR)
 
     assert punch_hole(descriptor, 8192)

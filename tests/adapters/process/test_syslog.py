@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kron.adapters.process.syslog import Syslog, SyslogStream
-from tests.adapters.process.recorded_runner import living, settled, until, within_time
+from tests.adapters.process.recorded_runner import living, settled, until
 
 MANY = 3000  # lines, and far more than a log has room for
 
@@ -33,7 +33,7 @@ def log(place: Path) -> Iterator[socket.socket]:
 
 
 def waiting(log: socket.socket) -> int:
-    """Return how many messages nobody has read."""
+    """Return the number of unread messages."""
     number = 0
     try:
         while log.recv(10_000):
@@ -49,73 +49,58 @@ async def hear(log: socket.socket, number: int) -> list[bytes]:
     return [await loop.sock_recv(log, 10_000) for _ in range(number)]
 
 
-def test_every_line_is_a_message_and_the_disk_keeps_nothing(tmp_path: Path, place: Path, log: socket.socket) -> None:
-    async def body() -> None:
-        async with living(tmp_path, syslog=Syslog(str(place))) as world:
-            run_id = world.start("sh", "-c", "echo one; printf 'two\\nthree'", stdout="syslog")
-            await settled(world, run_id)
+async def test_every_line_is_a_message_and_none_is_on_the_disk(tmp_path: Path, place: Path, log: socket.socket) -> None:
+    async with living(tmp_path, syslog=Syslog(str(place))) as runner:
+        run_id = runner.start("sh", "-c", "echo one; printf 'two\\nthree'", stdout="syslog")
+        await settled(runner, run_id)
 
-            assert world.output(run_id).text() == b""
-            messages = await hear(log, 3)
-            assert messages == [f"<78>krond[{run_id}]: {line}".encode() for line in ("one", "two", "three")]
-
-    within_time(body())
+        assert runner.output(run_id).text() == b""
+        messages = await hear(log, 3)
+        assert messages == [f"<78>krond[{run_id}]: {line}".encode() for line in ("one", "two", "three")]
 
 
-def test_a_log_that_reads_late_gets_every_line_in_its_order(tmp_path: Path, place: Path, log: socket.socket) -> None:
-    async def body() -> None:
-        async with living(tmp_path, syslog=Syslog(str(place))) as world:
-            run_id = world.start("seq", str(MANY), stdout="syslog")
-            await world.ended(run_id)
-            messages = await hear(log, MANY)
-            await settled(world, run_id)
+async def test_a_log_that_reads_late_gets_every_line_in_order(tmp_path: Path, place: Path, log: socket.socket) -> None:
+    async with living(tmp_path, syslog=Syslog(str(place))) as runner:
+        run_id = runner.start("seq", str(MANY), stdout="syslog")
+        await runner.ended(run_id)
+        messages = await hear(log, MANY)
+        await settled(runner, run_id)
 
-            assert messages == [f"<78>krond[{run_id}]: {number}".encode() for number in range(1, MANY + 1)]
-            assert world.lost == []
-
-    within_time(body())
+        assert messages == [f"<78>krond[{run_id}]: {number}".encode() for number in range(1, MANY + 1)]
+        assert runner.lost == []
 
 
-def test_while_a_log_has_no_room_others_are_captured(tmp_path: Path, place: Path, log: socket.socket) -> None:
-    async def body() -> None:
-        async with living(tmp_path, syslog=Syslog(str(place))) as world:
-            stuck = world.start("seq", str(MANY), stdout="syslog")
-            await world.ended(stuck)
-            await settled(world, world.start("echo", "hello", run_id="other"))
+async def test_while_a_log_has_no_room_others_are_captured(tmp_path: Path, place: Path, log: socket.socket) -> None:
+    async with living(tmp_path, syslog=Syslog(str(place))) as runner:
+        stuck = runner.start("seq", str(MANY), stdout="syslog")
+        await runner.ended(stuck)
+        await settled(runner, runner.start("echo", "hello", run_id="other"))
 
-            assert world.output("other").text() == b"hello\n"
-            await hear(log, MANY)
-            await settled(world, stuck)
-
-    within_time(body())
+        assert runner.output("other").text() == b"hello\n"
+        await hear(log, MANY)
+        await settled(runner, stuck)
 
 
-def test_lines_that_a_log_without_a_reader_does_not_take_are_counted(
+async def test_lines_that_a_log_without_a_reader_does_not_take_are_counted(
     tmp_path: Path, place: Path, log: socket.socket
 ) -> None:
-    async def body() -> None:
-        async with living(tmp_path, syslog=Syslog(str(place), patience=0.0)) as world:
-            run_id = world.start("seq", str(MANY), stdout="syslog")
-            await settled(world, run_id)
-            taken = waiting(log)
-            await until(lambda: sum(lines for _, lines in world.lost) == MANY - taken)
+    async with living(tmp_path, syslog=Syslog(str(place), patience=0.0)) as runner:
+        run_id = runner.start("seq", str(MANY), stdout="syslog")
+        await settled(runner, run_id)
+        taken = waiting(log)
+        await until(lambda: sum(lines for _, lines in runner.lost) == MANY - taken)
 
-            assert {run for run, _ in world.lost} == {run_id}
-            assert len(world.lost) <= 2
-
-    within_time(body())
+        assert {run for run, _ in runner.lost} == {run_id}
+        assert len(runner.lost) <= 2
 
 
-def test_a_host_without_a_log_runs_all_the_same_and_counts_what_is_lost(tmp_path: Path, place: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path, syslog=Syslog(str(place), patience=0.0)) as world:
-            run_id = world.start("sh", "-c", "echo one; echo two", stdout="syslog", stderr="syslog")
+async def test_a_host_without_a_log_runs_and_counts_lost_messages(tmp_path: Path, place: Path) -> None:
+    async with living(tmp_path, syslog=Syslog(str(place), patience=0.0)) as runner:
+        run_id = runner.start("sh", "-c", "echo one; echo two", stdout="syslog", stderr="syslog")
 
-            assert (await world.ended(run_id)).exit_code == 0
-            await settled(world, run_id)
-            await until(lambda: sum(lines for _, lines in world.lost) == 2)
-
-    within_time(body())
+        assert (await runner.ended(run_id)).exit_code == 0
+        await settled(runner, run_id)
+        await until(lambda: sum(lines for _, lines in runner.lost) == 2)
 
 
 def test_a_log_that_was_restarted_is_found_again(place: Path) -> None:
@@ -156,7 +141,9 @@ def test_of_more_than_may_wait_the_oldest_lines_are_dropped_and_counted(tmp_path
     assert stream.dropped_lines == 4 << 10
 
 
-def test_what_an_earlier_host_has_passed_on_is_not_sent_again(tmp_path: Path, place: Path, log: socket.socket) -> None:
+def test_lines_that_an_earlier_host_has_sent_are_not_sent_again(
+    tmp_path: Path, place: Path, log: socket.socket
+) -> None:
     live = tmp_path / "live"
     live.write_bytes(b"one\n")
     syslog = Syslog(str(place))

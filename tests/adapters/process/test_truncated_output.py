@@ -9,13 +9,13 @@ from kron.adapters.process.output import OutputLog
 from kron.adapters.process.output_collector import RunOutput
 from kron.adapters.process.spool import STREAMS, Spool, SpoolFiles, read_spools
 from kron.adapters.process.syslog import Syslog
-from tests.adapters.process.recorded_runner import living, settled, until, within_time
+from tests.adapters.process.recorded_runner import living, settled, until
 
 MARK = b"[krond: the job emptied its output here]\n"
 LONG = b"a line of a long output\n" * 1000
 
 
-class Written:
+class HandWrittenOutput:
     """A run whose spool files are written by hand, and looked at when the test says so."""
 
     def __init__(self, folder: Path, *, limit: int = 1 << 20) -> None:
@@ -58,12 +58,12 @@ class Written:
 
 
 @pytest.fixture
-def output(tmp_path: Path) -> Written:
-    return Written(tmp_path / "output")
+def output(tmp_path: Path) -> HandWrittenOutput:
+    return HandWrittenOutput(tmp_path / "output")
 
 
 @pytest.mark.parametrize("after", [b"", b"2\n", b"two\n", b"two and more\n"], ids=["nothing", "less", "equal", "more"])
-def test_what_was_seen_before_is_kept_whatever_the_size_is_then(output: Written, after: bytes) -> None:
+def test_output_seen_before_is_kept_whatever_the_size_is_then(output: HandWrittenOutput, after: bytes) -> None:
     output.append(b"one\n")
     output.look()
     output.empty(after)
@@ -72,7 +72,7 @@ def test_what_was_seen_before_is_kept_whatever_the_size_is_then(output: Written,
     assert output.text() == output.finish() == b"one\n" + MARK + after
 
 
-def test_what_follows_is_captured_as_ever(output: Written) -> None:
+def test_output_after_a_truncation_is_captured(output: HandWrittenOutput) -> None:
     output.append(b"one\n")
     output.look()
     output.empty(b"two\n")
@@ -84,7 +84,7 @@ def test_what_follows_is_captured_as_ever(output: Written) -> None:
     assert output.finish() == b"one\n" + MARK + b"two\nthree\nfour\n"
 
 
-def test_it_may_be_emptied_again_and_again(output: Written) -> None:
+def test_a_file_may_be_truncated_many_times(output: HandWrittenOutput) -> None:
     for number in (b"1\n", b"2\n", b"3\n"):
         output.empty(number)
         output.look()
@@ -92,7 +92,7 @@ def test_it_may_be_emptied_again_and_again(output: Written) -> None:
     assert output.finish() == b"1\n" + MARK + b"2\n" + MARK + b"3\n"
 
 
-def test_it_is_noticed_at_the_end_too(output: Written) -> None:
+def test_a_truncation_at_the_end_is_noticed_too(output: HandWrittenOutput) -> None:
     output.append(b"one\n")
     output.look()
     output.empty(b"two\n")
@@ -100,7 +100,7 @@ def test_it_is_noticed_at_the_end_too(output: Written) -> None:
     assert output.finish() == b"one\n" + MARK + b"two\n"
 
 
-def test_a_line_that_had_no_end_gets_one_before_the_mark(output: Written) -> None:
+def test_a_line_that_had_no_end_gets_one_before_the_mark(output: HandWrittenOutput) -> None:
     output.append(b"one")
     output.look()
     output.empty(b"two\n")
@@ -109,7 +109,7 @@ def test_a_line_that_had_no_end_gets_one_before_the_mark(output: Written) -> Non
     assert output.finish() == b"one\n" + MARK + b"two\n"
 
 
-def test_the_other_stream_is_not_touched_and_nothing_is_told_twice(output: Written) -> None:
+def test_the_other_stream_is_not_touched_and_no_loss_is_marked_twice(output: HandWrittenOutput) -> None:
     output.append(b"one\n")
     output.look()
     output.append(b"out\n")
@@ -123,7 +123,7 @@ def test_the_other_stream_is_not_touched_and_nothing_is_told_twice(output: Writt
     assert output.finish() == output.text()
 
 
-def test_a_long_output_that_was_seen_is_kept_whole(output: Written) -> None:
+def test_a_long_output_that_was_seen_is_kept_whole(output: HandWrittenOutput) -> None:
     output.append(LONG)
     output.look()
     output.empty(b"two\n" + LONG)
@@ -132,7 +132,7 @@ def test_a_long_output_that_was_seen_is_kept_whole(output: Written) -> None:
     assert output.finish() == LONG + MARK + b"two\n" + LONG
 
 
-def test_a_long_output_that_only_grows_is_as_it_was_written(output: Written) -> None:
+def test_a_long_output_that_only_grows_is_as_it_was_written(output: HandWrittenOutput) -> None:
     for _ in range(5):
         output.append(LONG)
         output.look()
@@ -140,8 +140,8 @@ def test_a_long_output_that_only_grows_is_as_it_was_written(output: Written) -> 
     assert output.finish() == 5 * LONG
 
 
-def test_what_krond_itself_drops_is_not_taken_for_an_emptied_file(tmp_path: Path) -> None:
-    output = Written(tmp_path / "output", limit=4096)
+def test_output_that_krond_drops_is_not_taken_for_a_truncation(tmp_path: Path) -> None:
+    output = HandWrittenOutput(tmp_path / "output", limit=4096)
     for _ in range(20):
         output.append(LONG)
         output.look()
@@ -150,7 +150,7 @@ def test_what_krond_itself_drops_is_not_taken_for_an_emptied_file(tmp_path: Path
 
 
 def test_a_limit_holds_for_an_output_that_is_emptied_again_and_again(tmp_path: Path) -> None:
-    output = Written(tmp_path / "output", limit=100)
+    output = HandWrittenOutput(tmp_path / "output", limit=100)
     for number in range(50):
         output.empty(b"%d\n" % number)
         output.look()
@@ -161,7 +161,7 @@ def test_a_limit_holds_for_an_output_that_is_emptied_again_and_again(tmp_path: P
     assert text.endswith(b"49\n")
 
 
-def test_a_host_that_comes_back_goes_on_where_the_log_ends(output: Written) -> None:
+def test_a_host_that_comes_back_goes_on_where_the_log_ends(output: HandWrittenOutput) -> None:
     output.append(b"one\n")
     output.look()
     output.empty(b"two\n")
@@ -172,7 +172,7 @@ def test_a_host_that_comes_back_goes_on_where_the_log_ends(output: Written) -> N
     assert output.finish() == b"one\n" + MARK + b"two\nthree\n"
 
 
-def test_a_host_that_comes_back_to_an_emptied_file_has_what_was_seen(output: Written) -> None:
+def test_a_host_that_comes_back_to_an_emptied_file_has_what_was_seen(output: HandWrittenOutput) -> None:
     output.append(b"one and two\n")
     output.look()
     output.begin()
@@ -181,7 +181,7 @@ def test_a_host_that_comes_back_to_an_emptied_file_has_what_was_seen(output: Wri
     assert output.finish() == b"one and two\n" + MARK + b"3\n"
 
 
-def test_a_spool_file_that_someone_removed_costs_what_was_not_seen_of_it(output: Written) -> None:
+def test_a_spool_file_that_someone_removed_costs_what_was_not_seen_of_it(output: HandWrittenOutput) -> None:
     output.append(b"one\n")
     output.look()
     output.paths["stdout"].unlink()
@@ -190,15 +190,12 @@ def test_a_spool_file_that_someone_removed_costs_what_was_not_seen_of_it(output:
     assert output.finish() == b"one\nerr\n"
 
 
-def test_a_real_shell_loses_nothing_that_was_seen(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with living(tmp_path) as world:
-            script = "echo one; while ! test -e go; do sleep 0.05; done; echo two > /dev/stdout"
-            run_id = world.start("sh", "-c", script, cwd=str(tmp_path))
-            await until((world.output_folder / f"{run_id}.log").exists)
-            (tmp_path / "go").touch()
-            await settled(world, run_id)
+async def test_a_real_shell_loses_nothing_that_was_seen(tmp_path: Path) -> None:
+    async with living(tmp_path) as runner:
+        script = "echo one; while ! test -e go; do sleep 0.05; done; echo two > /dev/stdout"
+        run_id = runner.start("sh", "-c", script, cwd=str(tmp_path))
+        await until((runner.output_folder / f"{run_id}.log").exists)
+        (tmp_path / "go").touch()
+        await settled(runner, run_id)
 
-            assert world.output(run_id).text() == b"one\n" + MARK + b"two\n"
-
-    within_time(body())
+        assert runner.output(run_id).text() == b"one\n" + MARK + b"two\n"

@@ -1,4 +1,4 @@
-"""JobMetrics: what becomes of jobs, counted as Prometheus reads it."""
+"""Tests of JobMetrics: the outcomes of jobs as Prometheus reads them."""
 
 from datetime import timedelta
 
@@ -68,7 +68,7 @@ def test_every_period_of_a_range_is_counted() -> None:
 @pytest.mark.parametrize(
     ("result", "seen"), [(ResultCode.FAILED, 1), (ResultCode.UNKNOWN, 0), (ResultCode.NOT_STARTED, 0)]
 )
-def test_every_end_is_counted_and_its_duration_if_somebody_saw_it(result: ResultCode, seen: int) -> None:
+def test_every_end_is_counted_and_its_duration_if_it_was_observed(result: ResultCode, seen: int) -> None:
     metrics = JobMetrics()
 
     metrics.on_ended([(begin(metrics, RUN), RunEnd(RUN.run_id, RUN.started + MINUTE, result))])
@@ -80,7 +80,7 @@ def test_every_end_is_counted_and_its_duration_if_somebody_saw_it(result: Result
     } <= lines(metrics)
 
 
-def test_what_is_there_is_told_as_it_is() -> None:
+def test_gauges_show_the_present_jobs() -> None:
     assert {
         "kron_active_runs 2.0",
         "kron_jobs 1.0",
@@ -94,24 +94,24 @@ def test_every_identity_is_read_as_it_was_written(identities: list[str]) -> None
     for identity in identities:
         begin(metrics, RUN._replace(identity=identity))
 
-    told = metrics.snapshot(JobGauges(0, identities, {}, 0.0)).render().decode()
+    text = metrics.snapshot(JobGauges(0, identities, {}, 0.0)).render().decode()
 
-    families = {family.name: family for family in text_string_to_metric_families(told)}
+    families = {family.name: family for family in text_string_to_metric_families(text)}
     samples = [sample for sample in families["kron_runs"].samples if sample.labels["outcome"] == "executed"]
     assert [sample.labels["job"] for sample in samples] == identities
 
 
-def test_jobs_that_are_gone_are_not_told_and_are_forgotten() -> None:
+def test_removed_jobs_are_not_exported_and_are_forgotten() -> None:
     metrics = JobMetrics()
     begin(metrics, RUN)
-    nobody = JobGauges(0, {}, {}, 0.0)
+    no_jobs = JobGauges(0, {}, {}, 0.0)
 
-    assert not [line for line in lines(metrics, nobody) if JOB.identity in line]
+    assert not [line for line in lines(metrics, no_jobs) if JOB.identity in line]
     metrics.retain({})
     assert not [line for line in lines(metrics) if "executed" in line]
 
 
-def test_what_people_are_alarmed_by_is_counted_from_zero() -> None:
+def test_counters_for_alerts_start_at_zero() -> None:
     assert {
         f'kron_runs_total{{job="{JOB.identity}",outcome="missed"}} 0.0',
         f'kron_run_results_total{{job="{JOB.identity}",result="failed"}} 0.0',

@@ -1,4 +1,4 @@
-"""MetricsSink: violations of the theory are counted, by property."""
+"""Tests of ViolationCounter: violations of the theory are counted by property."""
 
 from prometheus_client import CollectorRegistry
 

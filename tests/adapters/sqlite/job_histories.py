@@ -1,4 +1,4 @@
-"""remembered(path, *batches) -> the history of a ledger with these batches; ids(history) -> which rows it has."""
+"""Build ledgers from batches, and list the rows of their histories."""
 
 import asyncio
 from pathlib import Path

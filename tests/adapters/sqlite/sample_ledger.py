@@ -1,4 +1,4 @@
-"""A ledger of jobs in a file, with something of everything in it."""
+"""A job ledger in a file that holds every kind of record."""
 
 import asyncio
 from datetime import timedelta

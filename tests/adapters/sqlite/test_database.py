@@ -1,4 +1,4 @@
-"""A ledger whose file is removed while it is open loses nothing, and never writes where nobody will find it."""
+"""A ledger whose file is removed while it is open loses no record, and stops writing to the removed file."""
 
 import asyncio
 import os
@@ -45,7 +45,7 @@ def lived(path: Path, damage: Callable[[Path], object], repair: Callable[[Path],
 @pytest.mark.parametrize(
     "tails", [[""], ["-wal"], ["", "-wal"], ["", "-wal", "-shm"], ["", "-wal", "-shm", ".lock"]], ids=str
 )
-def test_what_was_removed_is_written_again_and_the_next_append_succeeds(tmp_path: Path, tails: list[str]) -> None:
+def test_a_removed_file_is_written_again_and_the_next_append_succeeds(tmp_path: Path, tails: list[str]) -> None:
     path = tmp_path / "ledger.db"
 
     def remove(path: Path) -> None:
@@ -60,7 +60,7 @@ def test_what_was_removed_is_written_again_and_the_next_append_succeeds(tmp_path
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_file_that_somebody_else_put_there_is_left_alone_and_nothing_is_written(tmp_path: Path) -> None:
+def test_a_foreign_file_at_the_path_is_left_alone_and_nothing_is_written(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
 
     def replace(path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_log_that_was_cut_is_noticed(tmp_path: Path, left: int) -> None:
 
 
 @pytest.mark.parametrize("statement", ["PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM"])
-def test_what_another_process_may_do_to_the_file_is_no_damage(tmp_path: Path, statement: str) -> None:
+def test_a_permitted_change_of_the_file_by_another_process_is_no_damage(tmp_path: Path, statement: str) -> None:
     def tidy(path: Path) -> None:
         with closing(sqlite3.connect(path)) as connection:
             connection.execute(statement)
@@ -131,7 +131,7 @@ def test_without_its_folder_nothing_is_written_until_there_is_one(tmp_path: Path
     assert said[2] == "its file was removed; it was written again"
 
 
-def test_what_comes_after_is_remembered_as_if_nothing_had_happened(tmp_path: Path) -> None:
+def test_later_records_are_kept_as_if_nothing_had_happened(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
     lived(path, Path.unlink)
 

@@ -1,4 +1,4 @@
-"""Attempts that belong to no period: they are counted and folded as those of a period are."""
+"""Attempts without a period are counted and grouped like those of a period."""
 
 from pathlib import Path
 

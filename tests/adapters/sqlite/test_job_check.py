@@ -1,4 +1,4 @@
-"""The check of a ledger of jobs: nothing is found in a sound one, and what is wrong is named."""
+"""Tests of the ledger check: a sound ledger has no findings, and each defect is named."""
 
 import asyncio
 from pathlib import Path
@@ -31,7 +31,7 @@ def test_nothing_is_found_in_a_sound_ledger(path: Path) -> None:
     assert messages(path) == []
 
 
-def test_it_is_checked_while_somebody_has_it(path: Path) -> None:
+def test_an_open_ledger_can_be_checked(path: Path) -> None:
     async def live() -> list[Diagnostic]:
         ledger = SqliteJobLedger(path)
         await ledger.open()
@@ -64,7 +64,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("statement", "meaning"), WRONG.values(), ids=WRONG.keys())
-def test_what_is_wrong_is_named(path: Path, statement: str, meaning: str) -> None:
+def test_every_defect_is_named(path: Path, statement: str, meaning: str) -> None:
     execute(path, "PRAGMA foreign_keys=OFF", statement)
 
     found = messages(path)
@@ -85,7 +85,7 @@ def test_a_damaged_page_is_found(path: Path) -> None:
     assert messages(path) != []
 
 
-def test_what_is_no_ledger_is_one_finding(tmp_path: Path) -> None:
+def test_a_file_that_is_no_ledger_is_one_finding(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("jobs\n")
 
     assert len(messages(tmp_path / "text")) == len(messages(tmp_path / "nothing")) == 1

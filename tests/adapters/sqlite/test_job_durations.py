@@ -1,4 +1,4 @@
-"""How long runs took of late, from the ledger of jobs."""
+"""Recent durations of runs, read from the job ledger."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -29,11 +29,11 @@ def test_of_many_runs_the_newest_count(tmp_path: Path) -> None:
     assert durations(tmp_path, *[600] * 60, *[5] * 50) == {JOB.identity: 5 * SECOND}
 
 
-def test_a_run_whose_end_nobody_saw_tells_nothing(tmp_path: Path) -> None:
+def test_a_run_with_an_unobserved_end_has_no_duration(tmp_path: Path) -> None:
     assert durations(tmp_path, 10, result=ResultCode.UNKNOWN) == {}
 
 
-def test_a_run_that_goes_on_tells_nothing(tmp_path: Path) -> None:
+def test_an_active_run_has_no_duration(tmp_path: Path) -> None:
     history = remembered(tmp_path, DECLARED, JobBatch(begun=[attempt_at(1, "run")]))
 
     assert history.median_durations() == {}

@@ -1,4 +1,4 @@
-"""The history of jobs as people read it, from a ledger that is open elsewhere, or nowhere."""
+"""Tests of SqliteJobHistory: the history that commands show, read while the ledger is open elsewhere or closed."""
 
 import asyncio
 from collections.abc import Sequence
@@ -107,10 +107,12 @@ def test_all_windows_that_contain_an_instant_touch_it_also_those_of_older_defini
     assert [each.row.run_id for each in touched] == ["run at 13", "run at 14"]
 
 
-# --- what is told around an instant -----------------------------------------------------------------------------------
+# --- records around an instant ----------------------------------------------------------------------------------------
 
 
-def test_what_began_within_the_minute_is_told_also_late_and_without_a_period(history: SqliteJobHistory) -> None:
+def test_evidence_has_runs_that_began_within_the_minute_also_late_and_without_a_period(
+    history: SqliteJobHistory,
+) -> None:
     late = attempt_at(20, "late")._replace(started=NOON + 31 * MINUTE + timedelta(seconds=59))
     asked = TRIGGERED._replace(run_id="asked", started=NOON + 31 * MINUTE)
     later = attempt_at(21, "later")._replace(started=NOON + 32 * MINUTE)
@@ -118,13 +120,13 @@ def test_what_began_within_the_minute_is_told_also_late_and_without_a_period(his
 
     begun = history.evidence(JOB.identity, NOON + 31 * MINUTE + timedelta(seconds=30), NOON).started
 
-    assert [(told.row.run_id, told.nominal) for told in begun] == [("asked", None), ("late", NOON + 20 * MINUTE)]
+    assert [(each.row.run_id, each.nominal) for each in begun] == [("asked", None), ("late", NOON + 20 * MINUTE)]
 
 
-def test_the_nearest_records_are_told_also_a_range_around_the_instant(history: SqliteJobHistory) -> None:
+def test_evidence_has_the_nearest_records_also_a_range_around_the_instant(history: SqliteJobHistory) -> None:
     def near(minute: int) -> list[str]:
         found = history.evidence(JOB.identity, NOON + minute * MINUTE, NOON).nearest
-        return sorted(str(told.row.period_id)[11:16] for told in found)
+        return sorted(str(each.row.period_id)[11:16] for each in found)
 
     assert near(3) == ["12:02", "12:08"]
     assert near(6) == ["12:02", "12:08"]
@@ -166,7 +168,7 @@ def test_the_last_of_each_job_is_what_was_due_last(tmp_path: Path) -> None:
 
 
 def missed_early() -> PeriodRecord:
-    """Return a period of the other job that was closed before somebody asked for a run."""
+    """Return a period of the other job that was closed before a run was triggered."""
     return closed_from(-5, 2)._replace(identity="other")
 
 
@@ -180,7 +182,7 @@ def test_the_last_of_a_job_is_its_newest_period_if_its_definition_has_changed_si
 # --- beside a daemon --------------------------------------------------------------------------------------------------
 
 
-def test_it_is_read_while_somebody_has_the_ledger(tmp_path: Path) -> None:
+def test_the_history_of_an_open_ledger_can_be_read(tmp_path: Path) -> None:
     async def live() -> list[object]:
         ledger = SqliteJobLedger(tmp_path / "ledger.db")
         await ledger.open()

@@ -1,4 +1,4 @@
-"""The file of a ledger of jobs: who may read it, what is refused in its place, what leaves it in time, its copy."""
+"""The file of a job ledger: its permissions, refused files, retention, and its copy."""
 
 import asyncio
 import os
@@ -53,20 +53,18 @@ def path(tmp_path: Path) -> Path:
 # --- permissions ------------------------------------------------------------------------------------------------------
 
 
-def test_all_files_are_for_their_owner_alone(path: Path) -> None:
-    async def modes() -> dict[str, int]:
-        before = os.umask(0)
-        try:
-            ledger = SqliteJobLedger(path)
-            await ledger.open()
-            await ledger.append(DECLARED)
-            found = {each.name: each.stat().st_mode & 0o777 for each in path.parent.iterdir()}
-            await ledger.close()
-        finally:
-            os.umask(before)
-        return found
+async def test_all_files_are_for_their_owner_alone(path: Path) -> None:
+    before = os.umask(0)
+    try:
+        ledger = SqliteJobLedger(path)
+        await ledger.open()
+        await ledger.append(DECLARED)
+        found = {each.name: each.stat().st_mode & 0o777 for each in path.parent.iterdir()}
+        await ledger.close()
+    finally:
+        os.umask(before)
 
-    found = asyncio.run(modes())
+    found = found
 
     assert found == dict.fromkeys(("ledger.db", "ledger.db-shm", "ledger.db-wal", "ledger.db.lock"), 0o600)
 
@@ -135,7 +133,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
-def test_what_is_damaged_is_refused_and_left_as_it_is(path: Path, damage: Callable[[Path], object]) -> None:
+def test_a_damaged_ledger_is_refused_and_left_as_it_is(path: Path, damage: Callable[[Path], object]) -> None:
     remember(path, EVERYTHING)
     damage(path)
     before = fingerprint(path)
@@ -147,8 +145,8 @@ def test_what_is_damaged_is_refused_and_left_as_it_is(path: Path, damage: Callab
     assert fingerprint(path) == before
 
 
-def test_what_was_appended_is_there_after_a_crash(path: Path, tmp_path: Path) -> None:
-    """The files as a dead process leaves them: nobody has closed anything."""
+def test_appended_records_survive_a_crash(path: Path, tmp_path: Path) -> None:
+    """Copy the files of an open ledger, as a killed process leaves them."""
     left = tmp_path / "left"
     left.mkdir()
 
@@ -175,7 +173,7 @@ def end(run_id: str) -> RunEnd:
     return RunEnd(run_id, NOW, ResultCode.SUCCEEDED, 0)
 
 
-def test_what_is_older_than_the_retention_leaves_with_its_definition(path: Path) -> None:
+def test_records_older_than_the_retention_are_removed_with_their_definition(path: Path) -> None:
     old = [attempt_at(1, "old")._replace(definition_key=OTHER_KEY), TRIGGERED]
     batch = JobBatch({KEY: DEFINITION, OTHER_KEY: OTHER}, [JOB], [closed_from(3, 4)], old)
     later = JobBatch(jobs=[JOB._replace(handled_until=NOON + 30 * DAY)], begun=[attempt_at(60 * 24 * 30, "new")])
@@ -189,7 +187,7 @@ def test_what_is_older_than_the_retention_leaves_with_its_definition(path: Path)
     assert check_ledger(path) == []
 
 
-def test_of_very_many_definitions_that_nobody_names_some_leave_with_each_round(path: Path) -> None:
+def test_each_round_removes_some_of_very_many_unused_definitions(path: Path) -> None:
     texts = [f'{DEFINITION[:-1]}, "n": {number}}}' for number in range(1500)]
     keys = {definition_key(text): text for text in texts}
     changed = [JobBatch(keys, [JOB._replace(definition_key=key)]) for key in (*keys, KEY)[-3:]]
@@ -207,7 +205,7 @@ def test_of_very_many_definitions_that_nobody_names_some_leave_with_each_round(p
     assert SqliteJobHistory(copy).definition(KEY) == DEFINITION
 
 
-def test_what_correctness_needs_stays_however_old(path: Path) -> None:
+def test_records_that_correctness_needs_stay_however_old(path: Path) -> None:
     """A run without an end, one to be tried again, an execution that goes on, a period ahead of what is served."""
     begun = [attempt_at(0, "goes on"), attempt_at(1, "is tried again"), attempt_at(2, "first"), TRIGGERED]
     retry = RunEnd("is tried again", NOW, ResultCode.FAILED, 1, retry_at=NOW)

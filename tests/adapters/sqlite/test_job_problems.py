@@ -1,4 +1,4 @@
-"""Recent runs that ended badly, and questions at the end of the calendar."""
+"""Recent runs that ended badly, and queries at the end of the calendar."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tests.adapters.sqlite.job_histories import remembered
 
 
 def troubles(path: Path, *results: ResultCode, limit: int = 10) -> list[object]:
-    """Return which runs are told of, after runs that ended so."""
+    """Return the runs that are reported as problems after runs that ended so."""
     begun = [attempt_at(number, f"run {number}") for number in range(len(results) + 1)]  # the last one still runs
     ended = [RunEnd(f"run {number}", NOON, result) for number, result in enumerate(results)]
     history = remembered(path, DECLARED, JobBatch(begun=begun), JobBatch(ended=ended))
@@ -21,7 +21,7 @@ def troubles(path: Path, *results: ResultCode, limit: int = 10) -> list[object]:
 
 
 @pytest.mark.parametrize("result", [ResultCode.FAILED, ResultCode.TIMEOUT, ResultCode.NOT_STARTED, ResultCode.UNKNOWN])
-def test_a_run_that_did_not_end_well_is_told(tmp_path: Path, result: ResultCode) -> None:
+def test_a_run_that_did_not_end_well_is_a_problem(tmp_path: Path, result: ResultCode) -> None:
     assert troubles(tmp_path, ResultCode.SUCCEEDED, result) == ["run 1"]
 
 
@@ -30,7 +30,7 @@ def test_a_run_that_was_meant_to_end_so_is_not(tmp_path: Path, result: ResultCod
     assert troubles(tmp_path, result) == []
 
 
-def test_the_newest_are_told_first_and_no_more_than_wanted(tmp_path: Path) -> None:
+def test_the_newest_problems_come_first_and_no_more_than_wanted(tmp_path: Path) -> None:
     assert troubles(tmp_path, *[ResultCode.FAILED] * 3, limit=2) == ["run 2", "run 1"]
 
 

@@ -1,4 +1,4 @@
-"""The copy of a ledger of jobs: the same in it, made while somebody writes, and over nothing."""
+"""The copy of a job ledger has the same content, can be made during writes, and overwrites no file."""
 
 import asyncio
 import sqlite3
@@ -34,7 +34,7 @@ def test_a_copy_is_a_ledger_with_the_same_in_it(path: Path, tmp_path: Path) -> N
     assert remember(tmp_path / "copy.db") == stored
 
 
-def test_a_copy_is_made_while_somebody_writes(path: Path, tmp_path: Path) -> None:
+def test_a_copy_is_made_during_writes(path: Path, tmp_path: Path) -> None:
     async def live() -> None:
         ledger = SqliteJobLedger(path)
         await ledger.open()

@@ -1,4 +1,4 @@
-"""A ledger of jobs that an earlier version of Kron has left."""
+"""A job ledger of an earlier version of Kron is migrated."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ EARLIER = {
 
 
 @pytest.mark.parametrize("version", EARLIER)
-def test_it_is_brought_up_to_date_by_whoever_owns_it_and_not_by_readers(tmp_path: Path, version: int) -> None:
+def test_the_owner_of_a_ledger_migrates_it_and_readers_do_not(tmp_path: Path, version: int) -> None:
     path = tmp_path / "ledger.db"
     before = remember(path, EVERYTHING)
     execute(path, *EARLIER[version], f"PRAGMA user_version={version}")
@@ -28,7 +28,7 @@ def test_it_is_brought_up_to_date_by_whoever_owns_it_and_not_by_readers(tmp_path
     assert SqliteJobHistory(path).jobs()
 
 
-def test_what_an_earlier_version_had_is_missed_in_it(tmp_path: Path) -> None:
+def test_a_missing_index_of_an_earlier_version_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
     remember(path, EVERYTHING)
     execute(path, _WITHOUT_INDEX, "DROP INDEX entry_time", "PRAGMA user_version=2")

@@ -1,4 +1,4 @@
-"""ScriptedHost: one JobEngine after the other, on a ledger in memory, a virtual clock and runs that a test ends."""
+"""ScriptedHost: consecutive JobEngines on a ledger in memory, a virtual clock and runs that a test ends."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from kron.errors import LedgerWriteError
 from kron.instant import Instant
 from kron.rules.events import Event
 from kron.rules.job_spec import JobSpec
-from tests.engine.jobs.world import MINUTE, NOON, SECOND, Runner
+from tests.engine.jobs.restartable_host import MINUTE, NOON, SECOND, Runner
 
 
 class HoldPoint:

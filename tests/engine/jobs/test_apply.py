@@ -1,4 +1,4 @@
-"""JobEngine.apply: the jobs given now are declared, at a start as later, and whatever happens meanwhile."""
+"""Tests of JobEngine.apply: the given jobs are declared, at the start and later, with other calls in between."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -9,16 +9,15 @@ import pytest
 from kron.decision.decide import decide
 from kron.errors import LedgerWriteError
 from kron.rules.job_spec import JobSpec
-from tests.calls import counted, on_a_loop
+from tests.calls import counted
+from tests.engine.jobs.restartable_host import HOUR, MINUTE, NOON, SECOND, work
 from tests.engine.jobs.scripted_host import ScriptedHost
-from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, work
 
 HOURLY, SALTED = work("0 * * * *"), work("0 * * * * @seed(stable,salt=x)")
 OTHER, HALF_HOURLY = work("0 * * * *", "b"), work("30 * * * *", "b")
 WIDE, WIDER = "0 * * * * @win(after,50m)", "0 * * * * @win(after,52m)"
 
 
-@on_a_loop
 async def test_a_declared_job_starts_when_it_is_due() -> None:
     host = ScriptedHost()
     await host.begin(HOURLY)
@@ -29,7 +28,6 @@ async def test_a_declared_job_starts_when_it_is_due() -> None:
     assert host.runner.started == ["a"]
 
 
-@on_a_loop
 @pytest.mark.parametrize("starts", [False, True])
 async def test_apply_declares_the_jobs_given_now_before_and_after_the_start(*, starts: bool) -> None:
     host = ScriptedHost()
@@ -44,7 +42,6 @@ async def test_apply_declares_the_jobs_given_now_before_and_after_the_start(*, s
     assert set(host.engine.specs()) == {"new", "b", "same"}
 
 
-@on_a_loop
 @pytest.mark.parametrize("starts", [False, True])
 async def test_a_declaration_whose_append_fails_changes_nothing(*, starts: bool) -> None:
     host = ScriptedHost()
@@ -66,7 +63,6 @@ async def test_a_declaration_whose_append_fails_changes_nothing(*, starts: bool)
     assert host.runner.started == ["a", "b"]
 
 
-@on_a_loop
 async def test_a_run_starts_while_a_declaration_is_prepared() -> None:
     host = ScriptedHost()
     await host.begin(HOURLY, OTHER)
@@ -82,7 +78,6 @@ async def test_a_run_starts_while_a_declaration_is_prepared() -> None:
     assert (await applying).changed == ["a"]
 
 
-@on_a_loop
 async def test_new_definitions_are_written_ahead_of_their_declaration_in_parts() -> None:
     host = ScriptedHost()
     await host.begin()
@@ -95,7 +90,6 @@ async def test_new_definitions_are_written_ahead_of_their_declaration_in_parts()
     assert len(declaration.jobs) == 501
 
 
-@on_a_loop
 async def test_the_objects_of_a_declaration_are_made_under_the_guard_of_the_host() -> None:
     entered: list[bool] = []
 
@@ -114,7 +108,6 @@ async def test_the_objects_of_a_declaration_are_made_under_the_guard_of_the_host
     assert entered == [True, False] * 3  # to prepare and to declare
 
 
-@on_a_loop
 @pytest.mark.parametrize("starts", [False, True])
 async def test_a_recorded_job_is_spared_if_a_file_that_may_define_it_could_not_be_read(*, starts: bool) -> None:
     host = ScriptedHost()
@@ -132,7 +125,6 @@ async def test_a_recorded_job_is_spared_if_a_file_that_may_define_it_could_not_b
     assert (removed.removed, host.ledger.jobs["b"].is_declared) == (["b"], False)
 
 
-@on_a_loop
 async def test_a_period_that_starts_while_a_declaration_is_prepared_is_not_owed_again() -> None:
     host = ScriptedHost()
     await host.begin(work(WIDE))
@@ -154,7 +146,6 @@ async def test_a_period_that_starts_while_a_declaration_is_prepared_is_not_owed_
     assert (host.runner.started, host.refused) == (["a"], [])
 
 
-@on_a_loop
 @pytest.mark.parametrize("after", [[work(WIDER, str(number)) for number in range(20)], []], ids=["changed", "removed"])
 async def test_no_second_is_chosen_on_the_loop_while_jobs_are_declared(after: Sequence[JobSpec]) -> None:
     host = ScriptedHost()

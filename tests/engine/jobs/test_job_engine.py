@@ -9,9 +9,8 @@ import pytest
 from kron.errors import LedgerWriteError, SchedulerNotRunningError, UnknownJobError
 from kron.rules.job_record import ResultCode
 from kron.rules.periods import HandledPeriods
-from tests.calls import on_a_loop
+from tests.engine.jobs.restartable_host import DAY, HOUR, MINUTE, NOON, SECOND, work
 from tests.engine.jobs.scripted_host import ScriptedHost
-from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, work
 
 HOURLY, SALTED = work("0 * * * *"), work("0 * * * * @seed(stable,salt=x)")
 OTHER, HALF_HOURLY = work("0 * * * *", "b"), work("30 * * * *", "b")
@@ -21,7 +20,6 @@ LONG, WEEK = "* * * * * @avoid(dow=MON)", 7 * DAY  # a week of it takes long to 
 # --- recover ----------------------------------------------------------------------------------------------------------
 
 
-@on_a_loop
 async def test_a_survivor_that_is_found_again_is_not_started_twice_and_its_end_is_recorded() -> None:
     host = ScriptedHost()
     await host.begin(HOURLY)
@@ -37,7 +35,6 @@ async def test_a_survivor_that_is_found_again_is_not_started_twice_and_its_end_i
     assert host.ledger.ends[run_id].result is ResultCode.SUCCEEDED
 
 
-@on_a_loop
 async def test_a_run_that_did_not_survive_is_recorded_as_unknown() -> None:
     host = ScriptedHost()
     await host.begin(HOURLY)
@@ -52,7 +49,6 @@ async def test_a_run_that_did_not_survive_is_recorded_as_unknown() -> None:
     assert host.ledger.ends[run_id].result is ResultCode.UNKNOWN
 
 
-@on_a_loop
 async def test_a_job_that_cannot_be_judged_at_recovery_is_set_aside_and_the_others_go_on() -> None:
     jobs = [work(LONG, name, deadline="9000h") for name in ("bad", "good")]
     host = ScriptedHost()
@@ -72,8 +68,7 @@ async def test_a_job_that_cannot_be_judged_at_recovery_is_set_aside_and_the_othe
     assert host.runner.started == ["good"]
 
 
-@on_a_loop
-async def test_what_a_full_disk_keeps_recovery_from_recording_is_an_error_of_the_ledger() -> None:
+async def test_a_full_disk_during_recovery_is_an_error_of_the_ledger() -> None:
     job = work(LONG, deadline="9000h")
     host = ScriptedHost()
     await host.begin(job)
@@ -88,7 +83,6 @@ async def test_what_a_full_disk_keeps_recovery_from_recording_is_an_error_of_the
     assert not host.engine.set_aside
 
 
-@on_a_loop
 async def test_a_stop_leaves_the_rest_of_a_recovery_to_the_next_life() -> None:
     job = work(LONG, deadline="9000h")
     host = ScriptedHost()
@@ -106,7 +100,6 @@ async def test_a_stop_leaves_the_rest_of_a_recovery_to_the_next_life() -> None:
 # --- suspend, resume, trigger -----------------------------------------------------------------------------------------
 
 
-@on_a_loop
 async def test_a_suspended_job_starts_nothing_until_it_is_resumed() -> None:
     host = ScriptedHost()
     await host.begin(HOURLY)
@@ -120,7 +113,6 @@ async def test_a_suspended_job_starts_nothing_until_it_is_resumed() -> None:
     assert host.runner.started == ["a"]
 
 
-@on_a_loop
 async def test_many_jobs_are_suspended_and_resumed_in_parts() -> None:
     jobs = [work("0 0 1 1 *", f"job {number}") for number in range(201)]
     host = ScriptedHost()
@@ -134,7 +126,6 @@ async def test_many_jobs_are_suspended_and_resumed_in_parts() -> None:
     assert [len(each.jobs) for each in host.ledger.batches] == [200, 1, 200, 1]
 
 
-@on_a_loop
 async def test_a_suspension_that_cannot_be_recorded_changes_nothing() -> None:
     host = ScriptedHost()
     await host.begin(HOURLY)
@@ -148,7 +139,6 @@ async def test_a_suspension_that_cannot_be_recorded_changes_nothing() -> None:
     assert host.runner.started == ["a"]
 
 
-@on_a_loop
 async def test_a_trigger_starts_a_run_now_and_returns_its_id() -> None:
     host = ScriptedHost()
     await host.begin(HOURLY)
@@ -159,7 +149,6 @@ async def test_a_trigger_starts_a_run_now_and_returns_its_id() -> None:
     assert host.ledger.attempts[run_id].nominal is None
 
 
-@on_a_loop
 async def test_verbs_name_a_job_that_they_do_not_know() -> None:
     host = ScriptedHost()
     await host.begin(HOURLY)
@@ -169,7 +158,6 @@ async def test_verbs_name_a_job_that_they_do_not_know() -> None:
             await verb
 
 
-@on_a_loop
 async def test_a_trigger_that_waits_while_a_stop_is_asked_for_starts_nothing() -> None:
     host = ScriptedHost()
     await host.begin(HOURLY, OTHER)
@@ -190,7 +178,6 @@ async def test_a_trigger_that_waits_while_a_stop_is_asked_for_starts_nothing() -
 # --- settings, and the end --------------------------------------------------------------------------------------------
 
 
-@on_a_loop
 async def test_a_higher_limit_starts_what_waits_at_once() -> None:
     host = ScriptedHost(max_active=1)
     await host.begin(HOURLY, OTHER)
@@ -203,7 +190,6 @@ async def test_a_higher_limit_starts_what_waits_at_once() -> None:
     assert host.runner.started == ["a", "b"]
 
 
-@on_a_loop
 @pytest.mark.parametrize(("slack", "started"), [(30 * SECOND, ["a"]), (5 * SECOND, [])])
 async def test_another_slack_decides_from_then_on_which_start_is_late(slack: timedelta, started: list[str]) -> None:
     host = ScriptedHost()
@@ -217,7 +203,6 @@ async def test_another_slack_decides_from_then_on_which_start_is_late(slack: tim
     assert host.runner.started == started
 
 
-@on_a_loop
 async def test_drain_waits_for_what_runs_and_starts_nothing() -> None:
     host = ScriptedHost()
     await host.begin(HOURLY)
@@ -233,7 +218,6 @@ async def test_drain_waits_for_what_runs_and_starts_nothing() -> None:
     assert host.ledger.ends[run_id].result is ResultCode.SUCCEEDED
 
 
-@on_a_loop
 async def test_runs_that_are_stopped_let_a_drain_end() -> None:
     host = ScriptedHost()
     await host.begin(HOURLY)
@@ -247,7 +231,6 @@ async def test_runs_that_are_stopped_let_a_drain_end() -> None:
     assert host.ledger.ends[run_id].result is ResultCode.STOPPED
 
 
-@on_a_loop
 async def test_after_a_crash_nothing_is_recorded_and_what_runs_goes_on() -> None:
     host = ScriptedHost()
     await host.begin(HOURLY)
@@ -262,7 +245,6 @@ async def test_after_a_crash_nothing_is_recorded_and_what_runs_goes_on() -> None
 # --- what is asked of it ----------------------------------------------------------------------------------------------
 
 
-@on_a_loop
 async def test_the_expected_start_of_a_job_is_its_next_one_and_none_while_it_is_suspended() -> None:
     host = ScriptedHost()
     await host.begin(HOURLY, OTHER)
@@ -271,7 +253,6 @@ async def test_the_expected_start_of_a_job_is_its_next_one_and_none_while_it_is_
     assert host.engine.expected_starts() == {"a": NOON}
 
 
-@on_a_loop
 async def test_a_job_that_is_gone_is_named_by_the_end_of_its_identity() -> None:
     host = ScriptedHost()
     await host.begin(work(name="host:a"))
@@ -279,7 +260,6 @@ async def test_a_job_that_is_gone_is_named_by_the_end_of_its_identity() -> None:
     assert [host.engine.name_of(each) for each in ("host:a", "host:gone")] == ["host:a", "gone"]
 
 
-@on_a_loop
 async def test_a_ledger_that_fails_is_known_until_it_recovers() -> None:
     host = ScriptedHost()
     await host.begin(HOURLY)

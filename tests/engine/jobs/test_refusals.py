@@ -1,6 +1,5 @@
 """A record that contradicts the ledger drops the records of its job; all other jobs start in time."""
 
-import asyncio
 from collections.abc import Callable, Coroutine
 from datetime import timedelta
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 from kron.adapters.sqlite.job_ledger import SqliteJobLedger
 from kron.engine.jobs.control import CloseDowntime
 from kron.engine.jobs.declaration import JobDeclaration
-from kron.engine.ports import Refusal
 from kron.errors import LedgerConflictError
 from kron.instant import Instant
 from kron.rules.job_record import PeriodRecord, ResultCode, RunEnd, RunKind, RunStart
@@ -19,7 +17,7 @@ from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome
 from kron.testing import MemoryJobLedger
 from kron.testing.job_ledger_suite import DECLARED
-from tests.engine.jobs.world import HOUR, MINUTE, NOON, SECOND, RestartableHost, work
+from tests.engine.jobs.restartable_host import HOUR, MINUTE, NOON, SECOND, RestartableHost, work
 
 NOTHING = DECLARED._replace(definitions={}, jobs=[])  # a batch
 JOBS = [work("* * * * *", name) for name in "abc"]
@@ -32,28 +30,15 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Ledger:
     return MemoryJobLedger() if request.param == "memory" else SqliteJobLedger(tmp_path / "ledger.db")
 
 
-def refused(ledger: Ledger, story: Story, **host: Any) -> tuple[RestartableHost, list[Refusal]]:
-    """Return the world after a story, and what its planner was refused."""
-
-    async def live() -> RestartableHost:
-        world = RestartableHost(NOON - SECOND, store=ledger, **host)
-        await story(world)
-        await world.engine.crash()
-        return world
-
-    world = asyncio.run(live())
-    return world, world.refused
-
-
-def missed(world: RestartableHost, name: str, first: Instant, count: int = 1) -> PeriodRecord:
-    """Return an outcome of minutely periods that the planner of the world does not know."""
-    key, last = world.book.jobs[name].record.definition_key, first + (count - 1) * MINUTE
+def missed(host: RestartableHost, name: str, first: Instant, count: int = 1) -> PeriodRecord:
+    """Return an outcome of minutely periods that the planner of the host does not know."""
+    key, last = host.planner.jobs[name].record.definition_key, first + (count - 1) * MINUTE
     return PeriodRecord(name, first, last, count, last, last, Outcome.MISSED, "deadline", "", key, NOON)
 
 
-def starts(world: RestartableHost, name: str) -> list[str]:
+def starts(host: RestartableHost, name: str) -> list[str]:
     """Return the minutes of the periods of a job that were executed."""
-    said = [each.split() for each in world.told]
+    said = [each.split() for each in host.log]
     return [each[3] for each in said if each[1] == name and each[-1] == "executed"]
 
 
@@ -61,47 +46,47 @@ def minutes(*numbers: int) -> list[str]:
     return [f"12:{number:02}" for number in numbers]
 
 
-def test_an_outcome_that_the_planner_does_not_know_costs_one_period_of_one_job(ledger: Ledger) -> None:
-    async def story(world: RestartableHost) -> None:
-        await world.begin(*JOBS)
-        await ledger.append(NOTHING._replace(closed=[missed(world, "a", NOON + 2 * MINUTE)]))
-        await world.clock.advance(10 * MINUTE)
+async def test_an_outcome_that_the_planner_does_not_know_costs_one_period_of_one_job(ledger: Ledger) -> None:
+    host = RestartableHost(NOON - SECOND, store=ledger)
+    await host.begin(*JOBS)
+    await ledger.append(NOTHING._replace(closed=[missed(host, "a", NOON + 2 * MINUTE)]))
+    await host.clock.advance(10 * MINUTE)
+    await host.engine.crash()
+    found = host.refused
 
-    world, found = refused(ledger, story)
-
-    assert (starts(world, "b"), starts(world, "c")) == (minutes(*range(10)), minutes(*range(10)))
-    assert starts(world, "a") == minutes(0, 1, 3, 4, 5, 6, 7, 8, 9)
+    assert (starts(host, "b"), starts(host, "c")) == (minutes(*range(10)), minutes(*range(10)))
+    assert starts(host, "a") == minutes(0, 1, 3, 4, 5, 6, 7, 8, 9)
     assert [(each.identity, each.nominal) for each in found] == [("a", NOON + 2 * MINUTE)]
-    assert [event.name for event in world.events] == []
-    assert world.book.aside == {}
+    assert [event.name for event in host.events] == []
+    assert host.planner.aside == {}
 
 
-def test_a_range_of_outcomes_that_the_planner_does_not_know_is_handled_at_once(ledger: Ledger) -> None:
-    async def story(world: RestartableHost) -> None:
-        await world.begin(*JOBS)
-        await ledger.append(NOTHING._replace(closed=[missed(world, "a", NOON + 2 * MINUTE, 5)]))
-        await world.clock.advance(10 * MINUTE)
+async def test_a_range_of_outcomes_that_the_planner_does_not_know_is_handled_at_once(ledger: Ledger) -> None:
+    host = RestartableHost(NOON - SECOND, store=ledger)
+    await host.begin(*JOBS)
+    await ledger.append(NOTHING._replace(closed=[missed(host, "a", NOON + 2 * MINUTE, 5)]))
+    await host.clock.advance(10 * MINUTE)
+    await host.engine.crash()
+    found = host.refused
 
-    world, found = refused(ledger, story)
-
-    assert starts(world, "a") == minutes(0, 1, 7, 8, 9)
-    assert starts(world, "b") == minutes(*range(10))
+    assert starts(host, "a") == minutes(0, 1, 7, 8, 9)
+    assert starts(host, "b") == minutes(*range(10))
     assert len(found) == 1
 
 
-def test_a_closed_range_is_recorded_around_a_period_that_has_an_outcome(ledger: Ledger) -> None:
-    async def story(world: RestartableHost) -> None:
-        await world.begin(work("* * * * *", "a", deadline="30s"), *JOBS[1:])
-        await ledger.append(NOTHING._replace(closed=[missed(world, "a", NOON + 4 * MINUTE)]))
-        world.clock.jump(8 * MINUTE)
-        await world.clock.advance(2 * MINUTE)
-
-    world, found = refused(ledger, story)
-    handled = asyncio.run(recorded(ledger, "a"))
+async def test_a_closed_range_is_recorded_around_a_period_that_has_an_outcome(ledger: Ledger) -> None:
+    host = RestartableHost(NOON - SECOND, store=ledger)
+    await host.begin(work("* * * * *", "a", deadline="30s"), *JOBS[1:])
+    await ledger.append(NOTHING._replace(closed=[missed(host, "a", NOON + 4 * MINUTE)]))
+    host.clock.jump(8 * MINUTE)
+    await host.clock.advance(2 * MINUTE)
+    await host.engine.crash()
+    found = host.refused
+    handled = await recorded(ledger, "a")
 
     assert len(found) == 1
     assert handled >= {NOON + number * MINUTE for number in range(9)}
-    assert world.book.aside == {}
+    assert host.planner.aside == {}
 
 
 async def recorded(ledger: Ledger, name: str) -> set[Instant]:
@@ -113,137 +98,142 @@ async def recorded(ledger: Ledger, name: str) -> set[Instant]:
     return set(found)
 
 
-async def refuse_what_waits(world: RestartableHost, ledger: Ledger, job: JobSpec) -> None:
+async def refuse_what_waits(host: RestartableHost, ledger: Ledger, job: JobSpec) -> None:
     """Let two and a half minutes of a job wait for the only slot, and give its first period an outcome meanwhile."""
-    world.runner.lasts = None
-    await world.begin(work("0 12 * * *", "busy"), job)
-    await world.clock.advance(150 * SECOND)
-    assert (starts(world, "busy"), starts(world, "a")) == (minutes(0), [])
-    await ledger.append(NOTHING._replace(closed=[missed(world, "a", NOON)]))
-    world.runner.lasts = timedelta()
-    world.runner.end(next(iter(world.runner.running)))
-    await world.clock.advance(2 * MINUTE)
+    host.runner.lasts = None
+    await host.begin(work("0 12 * * *", "busy"), job)
+    await host.clock.advance(150 * SECOND)
+    assert (starts(host, "busy"), starts(host, "a")) == (minutes(0), [])
+    await ledger.append(NOTHING._replace(closed=[missed(host, "a", NOON)]))
+    host.runner.lasts = timedelta()
+    host.runner.end(next(iter(host.runner.running)))
+    await host.clock.advance(2 * MINUTE)
 
 
-def test_periods_that_wait_behind_a_refused_one_stay_accepted(ledger: Ledger) -> None:
+async def test_periods_that_wait_behind_a_refused_one_stay_accepted(ledger: Ledger) -> None:
     job = work("* * * * *", "a", concurrency="allow", deadline="30s")
 
-    world, found = refused(ledger, lambda world: refuse_what_waits(world, ledger, job), max_active=1)
+    host = RestartableHost(NOON - SECOND, store=ledger, max_active=1)
+    await refuse_what_waits(host, ledger, job)
+    await host.engine.crash()
+    found = host.refused
 
     assert [each.nominal for each in found] == [NOON]
-    assert starts(world, "a") == minutes(1, 2, 3, 4)
-    assert world.book.aside == {}
+    assert starts(host, "a") == minutes(1, 2, 3, 4)
+    assert host.planner.aside == {}
 
 
-def test_periods_that_were_closed_for_a_refused_one_are_judged_again(ledger: Ledger) -> None:
+async def test_periods_that_were_closed_for_a_refused_one_are_judged_again(ledger: Ledger) -> None:
     job = work("* * * * *", "a", concurrency="forbid", deadline="1h")
 
-    world, found = refused(ledger, lambda world: refuse_what_waits(world, ledger, job), max_active=1)
+    host = RestartableHost(NOON - SECOND, store=ledger, max_active=1)
+    await refuse_what_waits(host, ledger, job)
+    await host.engine.crash()
+    found = host.refused
 
     assert [each.nominal for each in found] == [NOON]
-    assert starts(world, "a") == minutes(1, 3, 4)  # 12:02 came while 12:01 was accepted
-    assert world.book.aside == {}
+    assert starts(host, "a") == minutes(1, 3, 4)  # 12:02 came while 12:01 was accepted
+    assert host.planner.aside == {}
 
 
-def test_an_end_that_is_recorded_differently_sets_its_job_aside_and_nothing_else(ledger: Ledger) -> None:
-    async def story(world: RestartableHost) -> None:
-        world.runner.lasts = 90 * SECOND
-        await world.begin(*JOBS)
-        await world.clock.advance(2 * SECOND)
-        run_id = next(each for each in world.book.running if world.book.running[each].attempt.identity == "a")
-        await ledger.append(NOTHING._replace(ended=[RunEnd(run_id, NOON, ResultCode.UNKNOWN)]))
-        await world.clock.advance(10 * MINUTE)
-        assert not world.book.has_unrecorded()
+async def test_an_end_that_is_recorded_differently_sets_its_job_aside_and_nothing_else(ledger: Ledger) -> None:
+    host = RestartableHost(NOON - SECOND, store=ledger)
+    host.runner.lasts = 90 * SECOND
+    await host.begin(*JOBS)
+    await host.clock.advance(2 * SECOND)
+    run_id = next(each for each in host.planner.running if host.planner.running[each].attempt.identity == "a")
+    await ledger.append(NOTHING._replace(ended=[RunEnd(run_id, NOON, ResultCode.UNKNOWN)]))
+    await host.clock.advance(10 * MINUTE)
+    assert not host.planner.has_unrecorded()
+    await host.engine.crash()
+    found = host.refused
 
-    world, found = refused(ledger, story)
-
-    assert list(world.book.aside) == ["a"]
+    assert list(host.planner.aside) == ["a"]
     assert len(found) == 1
-    assert starts(world, "a") == minutes(0)
-    assert len(starts(world, "b")) > 3
+    assert starts(host, "a") == minutes(0)
+    assert len(starts(host, "b")) > 3
 
 
-def test_a_retry_that_has_begun_already_sets_its_job_aside(ledger: Ledger) -> None:
-    async def story(world: RestartableHost) -> None:
-        world.runner.codes = [1]
-        await world.begin(work("0 * * * *", "a", retries=3, retry_delay=MINUTE), *JOBS[1:])
-        await world.clock.advance(2 * SECOND)
-        first = next(each.attempt for each in world.book.jobs["a"].retries)
-        await ledger.append(NOTHING._replace(begun=[first._replace(run_id="other", attempt=2)]))
-        await world.clock.advance(10 * MINUTE)
+async def test_a_retry_that_has_begun_already_sets_its_job_aside(ledger: Ledger) -> None:
+    host = RestartableHost(NOON - SECOND, store=ledger)
+    host.runner.codes = [1]
+    await host.begin(work("0 * * * *", "a", retries=3, retry_delay=MINUTE), *JOBS[1:])
+    await host.clock.advance(2 * SECOND)
+    first = next(each.attempt for each in host.planner.jobs["a"].retries)
+    await ledger.append(NOTHING._replace(begun=[first._replace(run_id="other", attempt=2)]))
+    await host.clock.advance(10 * MINUTE)
+    await host.engine.crash()
+    found = host.refused
 
-    world, found = refused(ledger, story)
-
-    assert list(world.book.aside) == ["a"]
+    assert list(host.planner.aside) == ["a"]
     assert [each.identity for each in found] == ["a"]
-    assert starts(world, "b") == minutes(*range(11))
+    assert starts(host, "b") == minutes(*range(11))
 
 
-def test_an_end_in_a_refused_batch_is_recorded_by_the_next_step(ledger: Ledger) -> None:
-    async def story(world: RestartableHost) -> None:
-        world.runner.lasts = MINUTE
-        await world.begin(work("* * * * *", "a", concurrency="allow"), JOBS[1])
-        await ledger.append(NOTHING._replace(closed=[missed(world, "a", NOON + MINUTE)]))
-        await world.clock.advance(90 * SECOND)
-        assert (await ledger.load()).unfinished == [
-            each for each in (await ledger.load()).unfinished if each.attempt.identity == "b"
-        ]
-
-    world, found = refused(ledger, story)
+async def test_an_end_in_a_refused_batch_is_recorded_by_the_next_step(ledger: Ledger) -> None:
+    host = RestartableHost(NOON - SECOND, store=ledger)
+    host.runner.lasts = MINUTE
+    await host.begin(work("* * * * *", "a", concurrency="allow"), JOBS[1])
+    await ledger.append(NOTHING._replace(closed=[missed(host, "a", NOON + MINUTE)]))
+    await host.clock.advance(90 * SECOND)
+    assert (await ledger.load()).unfinished == [
+        each for each in (await ledger.load()).unfinished if each.attempt.identity == "b"
+    ]
+    await host.engine.crash()
+    found = host.refused
 
     assert len(found) == 1
-    assert world.book.jobs["a"].active == {}
-    assert starts(world, "a") == minutes(0)
+    assert host.planner.jobs["a"].active == {}
+    assert starts(host, "a") == minutes(0)
 
 
-def test_a_refused_trigger_is_an_error_and_starts_nothing(ledger: Ledger) -> None:
-    async def story(world: RestartableHost) -> None:
-        await world.begin(work("0 * * * *", "a"))
-        key = world.book.jobs["a"].record.definition_key
-        await ledger.append(
-            NOTHING._replace(begun=[RunStart("taken", "a", RunKind.TRIGGER, None, None, 1, NOON, key, "boot")])
-        )
-        world.book.new_run_id = lambda: "taken"  # type: ignore[method-assign]  # a name that another run has
-        with pytest.raises(LedgerConflictError):
-            await world.trigger("a")
-        assert not world.runner.running
-        assert world.book.jobs["a"].active == {}
-
-    refused(ledger, story)
-
-
-def test_a_declaration_sets_a_refused_job_aside_and_declares_the_others(ledger: Ledger) -> None:
-    async def story(world: RestartableHost) -> None:
-        windowed = [work("0 * * * * @win(after,30m)", name) for name in "ab"]
-        await world.begin(*windowed)
-        await world.clock.advance(MINUTE)
-        await ledger.append(NOTHING._replace(closed=[missed(world, "a", NOON)]))
-        changed = [work("*/5 * * * *", name) for name in "abc"]
-        declared = await world.engine.apply(lambda now: JobDeclaration(world.book, changed, now, {}))
-        assert (declared.added, declared.changed) == (["c"], ["b"])
-        await world.clock.advance(11 * MINUTE)
-
-    world, found = refused(ledger, story)
-
-    assert [each.identity for each in found] == ["a"]
-    assert list(world.book.aside) == ["a"]
-    assert (starts(world, "a"), starts(world, "b"), starts(world, "c")) == ([], minutes(5, 10), minutes(5, 10))
+async def test_a_refused_trigger_is_an_error_and_starts_nothing(ledger: Ledger) -> None:
+    host = RestartableHost(NOON - SECOND, store=ledger)
+    await host.begin(work("0 * * * *", "a"))
+    key = host.planner.jobs["a"].record.definition_key
+    await ledger.append(
+        NOTHING._replace(begun=[RunStart("taken", "a", RunKind.TRIGGER, None, None, 1, NOON, key, "boot")])
+    )
+    host.planner.new_run_id = lambda: "taken"  # type: ignore[method-assign]  # a name that another run has
+    with pytest.raises(LedgerConflictError):
+        await host.trigger("a")
+    assert not host.runner.running
+    assert host.planner.jobs["a"].active == {}
+    await host.engine.crash()
 
 
-def test_a_long_downtime_that_is_refused_is_judged_by_the_first_step(ledger: Ledger) -> None:
-    async def story(world: RestartableHost) -> None:
-        await world.engine.open()
-        await world.declare(*JOBS)
-        await world.clock.advance(HOUR)
-        job, now = world.book.jobs["a"], world.clock.now()
-        found = job.judge_downtime(now)
-        await ledger.append(NOTHING._replace(closed=[missed(world, "a", NOON + 5 * MINUTE)]))
-        await world.engine.apply(lambda _: CloseDowntime(world.book, job, found, now))
-        world.engine.arm()
-        await world.clock.advance(2 * MINUTE)
-
-    world, found = refused(ledger, story)
+async def test_a_declaration_sets_a_refused_job_aside_and_declares_the_others(ledger: Ledger) -> None:
+    host = RestartableHost(NOON - SECOND, store=ledger)
+    windowed = [work("0 * * * * @win(after,30m)", name) for name in "ab"]
+    await host.begin(*windowed)
+    await host.clock.advance(MINUTE)
+    await ledger.append(NOTHING._replace(closed=[missed(host, "a", NOON)]))
+    changed = [work("*/5 * * * *", name) for name in "abc"]
+    declared = await host.engine.apply(lambda now: JobDeclaration(host.planner, changed, now, {}))
+    assert (declared.added, declared.changed) == (["c"], ["b"])
+    await host.clock.advance(11 * MINUTE)
+    await host.engine.crash()
+    found = host.refused
 
     assert [each.identity for each in found] == ["a"]
-    assert world.book.aside == {}
-    assert asyncio.run(recorded(ledger, "a")) >= {NOON + number * MINUTE for number in range(60)}
+    assert list(host.planner.aside) == ["a"]
+    assert (starts(host, "a"), starts(host, "b"), starts(host, "c")) == ([], minutes(5, 10), minutes(5, 10))
+
+
+async def test_a_long_downtime_that_is_refused_is_judged_by_the_first_step(ledger: Ledger) -> None:
+    host = RestartableHost(NOON - SECOND, store=ledger)
+    await host.engine.open()
+    await host.declare(*JOBS)
+    await host.clock.advance(HOUR)
+    job, now = host.planner.jobs["a"], host.clock.now()
+    judged = job.judge_downtime(now)
+    await ledger.append(NOTHING._replace(closed=[missed(host, "a", NOON + 5 * MINUTE)]))
+    await host.engine.apply(lambda _: CloseDowntime(host.planner, job, judged, now))
+    host.engine.arm()
+    await host.clock.advance(2 * MINUTE)
+    await host.engine.crash()
+    found = host.refused
+
+    assert [each.identity for each in found] == ["a"]
+    assert host.planner.aside == {}
+    assert await recorded(ledger, "a") >= {NOON + number * MINUTE for number in range(60)}

@@ -1,4 +1,4 @@
-"""Whatever becomes of a host, its ledger never has to refuse what it is given: no period gets a second outcome."""
+"""In any sequence of events, a host never offers its ledger a second outcome of a period."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from hypothesis import example, given, settings, strategies as st
 from kron.instant import Instant
 from kron.rules.periods import nominal_times_between
 from kron.testing import MemoryJobLedger
-from tests.engine.jobs.world import MINUTE, RestartableHost, work
+from tests.engine.jobs.restartable_host import MINUTE, RestartableHost, work
 from tests.rules.test_period_queue import LINES
 
 Act = tuple[str, int]
@@ -21,30 +21,30 @@ ACTS = st.lists(
 async def live(line: str, acts: Sequence[Act]) -> MemoryJobLedger:
     """Let a host live through the acts, and return what it has left."""
     store = MemoryJobLedger()
-    world = RestartableHost(store=store)
+    host = RestartableHost(store=store)
     job = work(line, deadline="20m")
-    await world.begin(job)
+    await host.begin(job)
     for act, number in acts:
         match act:
             case "wait":
-                await world.clock.advance(number * MINUTE)
+                await host.clock.advance(number * MINUTE)
             case "crash":
-                await world.crash(down=number * MINUTE)
-                await world.begin(job)
+                await host.crash(down=number * MINUTE)
+                await host.begin(job)
             case "edit":
                 job = work(LINES[number % len(LINES)], deadline="20m")
-                await world.declare(job)
+                await host.declare(job)
             case "salt":
                 job = work(f"{line} @seed(stable,salt=x{number})", deadline="20m")
-                await world.declare(job)
+                await host.declare(job)
             case "suspend":
-                await world.suspend("a")
+                await host.suspend("a")
             case "resume":
-                await world.resume("a")
-    await world.clock.advance(5 * MINUTE)
-    await world.engine.crash()
-    assert not [event for event in world.events if "Ledger" in str(event)], world.events
-    assert not world.refused
+                await host.resume("a")
+    await host.clock.advance(5 * MINUTE)
+    await host.engine.crash()
+    assert not [event for event in host.events if "Ledger" in str(event)], host.events
+    assert not host.refused
     return store
 
 

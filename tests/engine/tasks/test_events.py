@@ -1,4 +1,4 @@
-"""Telling: the events of what happened, in causal order."""
+"""The events of overrides, starts and ends, in causal order."""
 
 from datetime import timedelta
 
@@ -25,7 +25,9 @@ CONTRACTS = [POLLING_DRAFT, POLLING, DECLARATIVE]
 every_contract = pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: contract.name)
 
 
-def tell(override: Override, contract: Contract, *, run_follows: bool = False, skipped: bool = False) -> list[Event]:
+def override_to_events(
+    override: Override, contract: Contract, *, run_follows: bool = False, skipped: bool = False
+) -> list[Event]:
     return list(override_events(override, contract, run_follows=run_follows, skipped=skipped))
 
 
@@ -42,7 +44,7 @@ def orphaned(record: TaskRecord, last: str = "2026-03-02T12:00:00Z") -> dict[str
 
 @every_contract
 def test_a_new_task_is_added_and_scheduled(contract: Contract) -> None:
-    events = tell(Override(OverrideKind.NEW, None, NEW), contract)
+    events = override_to_events(Override(OverrideKind.NEW, None, NEW), contract)
 
     assert names(events) == ["TaskAdded", "TaskScheduled"]
     assert [dict(each.fields) for each in events] == [{"taskName": "report", **CONFIGURATION}] * 2
@@ -50,7 +52,7 @@ def test_a_new_task_is_added_and_scheduled(contract: Contract) -> None:
 
 @every_contract
 def test_an_equal_task_is_preserved_and_scheduled(contract: Contract) -> None:
-    events = tell(Override(OverrideKind.PRESERVED, RAN, RAN), contract)
+    events = override_to_events(Override(OverrideKind.PRESERVED, RAN, RAN), contract)
 
     assert names(events) == ["TaskPreserved", "TaskScheduled"]
     assert dict(events[0].fields) == {"taskName": "report"}
@@ -58,7 +60,7 @@ def test_an_equal_task_is_preserved_and_scheduled(contract: Contract) -> None:
 
 @every_contract
 def test_a_task_that_was_scheduled_already_is_skipped(contract: Contract) -> None:
-    events = tell(Override(OverrideKind.PRESERVED, RAN, RAN), contract, skipped=True)
+    events = override_to_events(Override(OverrideKind.PRESERVED, RAN, RAN), contract, skipped=True)
 
     assert names(events) == ["TaskPreserved", "TaskSkipped"]
     assert dict(events[1].fields) == {"taskName": "report", "reason": "already scheduled and unchanged"}
@@ -69,7 +71,9 @@ def test_a_task_that_was_scheduled_already_is_skipped(contract: Contract) -> Non
 def test_a_changed_task_is_overridden_and_scheduled(contract: Contract, *, run_follows: bool) -> None:
     after = RAN._replace(cron="30 * * * *")
 
-    events = tell(Override(OverrideKind.OVERRIDDEN, RAN, after, changed=True), contract, run_follows=run_follows)
+    events = override_to_events(
+        Override(OverrideKind.OVERRIDDEN, RAN, after, changed=True), contract, run_follows=run_follows
+    )
 
     assert names(events) == ["TaskOverridden", "TaskScheduled"]
     assert dict(events[0].fields) == {
@@ -90,21 +94,21 @@ def test_a_changed_task_is_overridden_and_scheduled(contract: Contract, *, run_f
         (RAN._replace(cron="30 * * * *", retry_delay=timedelta()), "cronExpression,retryDelayMs"),
     ],
 )
-def test_a_change_is_told_with_what_changed(after: TaskRecord, change: str) -> None:
-    events = tell(Override(OverrideKind.OVERRIDDEN, RAN, after, changed=True), DECLARATIVE)
+def test_a_change_is_emitted_with_what_changed(after: TaskRecord, change: str) -> None:
+    events = override_to_events(Override(OverrideKind.OVERRIDDEN, RAN, after, changed=True), DECLARATIVE)
 
     assert events[0].fields["changeType"] == change
 
 
 def test_a_run_that_was_cut_off_is_an_orphan_where_the_word_means_that() -> None:
-    events = tell(Override(OverrideKind.ORPHANED, CUT_OFF, CUT_OFF), DECLARATIVE, run_follows=True)
+    events = override_to_events(Override(OverrideKind.ORPHANED, CUT_OFF, CUT_OFF), DECLARATIVE, run_follows=True)
 
     assert names(events) == ["TaskOrphaned", "TaskScheduled"]
     assert dict(events[0].fields) == orphaned(CUT_OFF)
 
 
 def test_a_run_that_was_cut_off_is_no_orphan_where_the_word_means_something_else() -> None:
-    events = tell(Override(OverrideKind.ORPHANED, CUT_OFF, CUT_OFF), POLLING, run_follows=True)
+    events = override_to_events(Override(OverrideKind.ORPHANED, CUT_OFF, CUT_OFF), POLLING, run_follows=True)
 
     assert names(events) == ["TaskPreserved", "TaskScheduled"]
 
@@ -112,7 +116,9 @@ def test_a_run_that_was_cut_off_is_no_orphan_where_the_word_means_something_else
 def test_a_cut_off_task_that_changed_is_overridden_and_then_orphaned() -> None:
     after = CUT_OFF._replace(cron="30 * * * *")
 
-    events = tell(Override(OverrideKind.ORPHANED, CUT_OFF, after, changed=True), DECLARATIVE, run_follows=True)
+    events = override_to_events(
+        Override(OverrideKind.ORPHANED, CUT_OFF, after, changed=True), DECLARATIVE, run_follows=True
+    )
 
     assert names(events) == ["TaskOverridden", "TaskOrphaned", "TaskScheduled"]
 
@@ -124,15 +130,15 @@ def test_a_cut_off_task_that_changed_is_overridden_and_then_orphaned() -> None:
 def test_a_task_that_goes_is_an_orphan_where_the_word_means_that(
     contract: Contract, record: TaskRecord, last: str
 ) -> None:
-    events = tell(Override(OverrideKind.UNREGISTERED, record, None), contract)
+    events = override_to_events(Override(OverrideKind.UNREGISTERED, record, None), contract)
 
     assert names(events) == ["TaskOrphaned"]
     assert dict(events[0].fields) == orphaned(record, last)
 
 
 @pytest.mark.parametrize("record", [RAN, CUT_OFF], ids=["at rest", "cut off"])
-def test_a_task_that_goes_is_not_told_where_an_orphan_is_something_else(record: TaskRecord) -> None:
-    assert tell(Override(OverrideKind.UNREGISTERED, record, None), DECLARATIVE) == []
+def test_a_removed_task_has_no_event_where_an_orphan_means_another_thing(record: TaskRecord) -> None:
+    assert override_to_events(Override(OverrideKind.UNREGISTERED, record, None), DECLARATIVE) == []
 
 
 # --- starts -----------------------------------------------------------------------------------------------------------
@@ -142,7 +148,7 @@ def start(owed: Obligation, retry_count: int = 0) -> list[Event]:
     return list(start_events("report", owed, RAN._replace(retry_count=retry_count), NOW))
 
 
-def test_a_start_is_told_with_what_it_was_scheduled_for() -> None:
+def test_a_start_is_emitted_with_its_scheduled_time() -> None:
     (started,) = start(Obligation(ObligationReason.DUE, NOON, preempts_retry=False))
 
     assert started.name == "TaskRunStarted"
@@ -154,7 +160,7 @@ def test_a_start_is_told_with_what_it_was_scheduled_for() -> None:
     }
 
 
-def test_a_retry_is_told_with_its_count_before_the_start() -> None:
+def test_a_retry_is_emitted_with_its_count_before_the_start() -> None:
     events = start(Obligation(ObligationReason.RETRY, NOON, preempts_retry=False), retry_count=2)
 
     assert names(events) == ["TaskRetryStarted", "TaskRunStarted"]
@@ -163,7 +169,7 @@ def test_a_retry_is_told_with_its_count_before_the_start() -> None:
 
 
 @pytest.mark.parametrize("why", [ObligationReason.DUE, ObligationReason.ORPHANED], ids=lambda why: why.value)
-def test_a_retry_that_is_preempted_is_told_before_the_start(why: ObligationReason) -> None:
+def test_a_preempted_retry_is_emitted_before_the_start(why: ObligationReason) -> None:
     events = start(Obligation(why, NOON, preempts_retry=True))
 
     assert names(events) == ["TaskRetryPreempted", "TaskRunStarted"]
@@ -174,36 +180,36 @@ def test_a_retry_that_is_preempted_is_told_before_the_start(why: ObligationReaso
 # --- ends -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_success_is_told_with_its_duration_in_seconds() -> None:
-    told = end_event("report", NOON, 1.5, None, None)
+def test_a_success_is_emitted_with_its_duration_in_seconds() -> None:
+    event = end_event("report", NOON, 1.5, None, None)
 
-    assert told.name == "TaskRunCompleted"
-    assert dict(told.fields) == {"taskName": "report", "duration": 1.5, "success": True}
-    assert told.exception is None
+    assert event.name == "TaskRunCompleted"
+    assert dict(event.fields) == {"taskName": "report", "duration": 1.5, "success": True}
+    assert event.exception is None
 
 
-def test_a_failure_is_told_with_its_error_and_its_retry() -> None:
+def test_a_failure_is_emitted_with_its_error_and_its_retry() -> None:
     error = ValueError("no such table")
 
-    told = end_event("report", NOON, 2.0, error, NOON)
+    event = end_event("report", NOON, 2.0, error, NOON)
 
-    assert told.name == "TaskRunFailed"
-    assert dict(told.fields) == {
+    assert event.name == "TaskRunFailed"
+    assert dict(event.fields) == {
         "taskName": "report",
         "duration": 2.0,
         "success": False,
         "error": "ValueError: no such table",
         "nextRetryAt": "2026-03-02T12:00:00Z",
     }
-    assert told.exception is error
+    assert event.exception is error
 
 
 def test_a_failure_of_a_task_that_is_gone_has_no_retry() -> None:
-    told = end_event("report", NOON, 2.0, KeyboardInterrupt(), None)
+    event = end_event("report", NOON, 2.0, KeyboardInterrupt(), None)
 
-    assert told.name == "TaskRunFailed"
-    assert "nextRetryAt" not in told.fields
-    assert told.fields["error"] == "KeyboardInterrupt"
+    assert event.name == "TaskRunFailed"
+    assert "nextRetryAt" not in event.fields
+    assert event.fields["error"] == "KeyboardInterrupt"
 
 
 # --- errors in one line -----------------------------------------------------------------------------------------------
@@ -245,7 +251,7 @@ class LethalError(Exception):
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
-def test_an_error_is_told_in_one_line(error: BaseException, text: str) -> None:
+def test_an_error_is_emitted_in_one_line(error: BaseException, text: str) -> None:
     assert describe_exception(error) == text
 
 
@@ -254,7 +260,7 @@ def test_an_error_of_a_megabyte_is_cut() -> None:
 
 
 @given(st.text())
-def test_whatever_an_error_says_can_be_printed(message: str) -> None:
+def test_the_text_of_any_error_can_be_printed(message: str) -> None:
     text = describe_exception(ValueError(message))
 
     assert text.isprintable()
@@ -269,5 +275,5 @@ def test_the_name_of_an_error_can_be_printed_too(name: str) -> None:
     assert len(text) < 500
 
 
-def test_an_error_whose_text_ends_the_program_is_told_without_it() -> None:
+def test_an_error_whose_text_ends_the_program_is_emitted_without_its_text() -> None:
     assert describe_exception(LethalError()) == "LethalError"

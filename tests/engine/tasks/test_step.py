@@ -1,6 +1,5 @@
-"""TaskStep: the records of one transaction, and how they are taken back."""
+"""Tests of TaskStep: the records of one transaction, and their rollback."""
 
-import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -81,21 +80,21 @@ class PlannedAgenda:
 # --- starts -----------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_due_begins_with_the_record_of_its_start() -> None:
-    world = PlannedAgenda(task(), now=NOON)
+def test_a_due_task_begins_with_the_record_of_its_start() -> None:
+    agenda = PlannedAgenda(task(), now=NOON)
     planned = plan_task(task(), HOURLY, NOON, ME)
     assert isinstance(planned, StartTask)
 
-    step = world.act()
+    step = agenda.act()
 
     assert step.begun == [planned.after]
-    assert world.records == {"report": planned.after}
+    assert agenda.records == {"report": planned.after}
     assert [(entry.record, before, owed) for entry, before, owed in step.beginnings] == [
         (planned.after, task(), planned.owed)
     ]
 
 
-def test_what_is_not_due_is_not_evaluated() -> None:
+def test_a_task_that_is_not_due_is_not_evaluated() -> None:
     step = PlannedAgenda(task("due"), task("not due", NOON), now=NOON).act()
 
     assert step.evaluated == 1
@@ -103,45 +102,45 @@ def test_what_is_not_due_is_not_evaluated() -> None:
 
 
 def test_an_entry_that_owes_nothing_after_all_is_put_where_it_will() -> None:
-    world = PlannedAgenda(task(last_attempt=NOON), now=NOON)
+    agenda = PlannedAgenda(task(last_attempt=NOON), now=NOON)
 
-    world.step.plan(world.entries.values())
+    agenda.step.plan(agenda.entries.values())
 
-    assert (world.step.evaluated, world.step.begun) == (1, [])
-    assert world.places == {"report": NOON + HOUR}
+    assert (agenda.step.evaluated, agenda.step.begun) == (1, [])
+    assert agenda.places == {"report": NOON + HOUR}
 
 
 def test_an_entry_that_runs_is_brought_back_by_its_end_and_not_by_time() -> None:
-    world = PlannedAgenda(running(), now=NOON)
+    agenda = PlannedAgenda(running(), now=NOON)
 
-    world.step.plan(world.entries.values())
+    agenda.step.plan(agenda.entries.values())
 
-    assert world.places == {"report": None}
+    assert agenda.places == {"report": None}
 
 
 # --- ends -------------------------------------------------------------------------------------------------------------
 
 
 def test_a_success_is_recorded_with_its_run() -> None:
-    world = PlannedAgenda(running(), now=NOON + MINUTE)
+    agenda = PlannedAgenda(running(), now=NOON + MINUTE)
 
-    step = world.act(end())
+    step = agenda.act(end())
 
     assert step.settled == [task(last_attempt=NOON)._replace(last_success=NOON + MINUTE)]
     assert step.runs == [TaskRunRecord("report", NOON, NOON, NOON + MINUTE, TaskRunOutcome.SUCCESS, None)]
     assert step.retries == [None]
-    assert world.places == {"report": NOON + HOUR}
+    assert agenda.places == {"report": NOON + HOUR}
 
 
 def test_a_failure_is_recorded_with_its_run_and_its_retry() -> None:
-    world = PlannedAgenda(running(), now=NOON + MINUTE)
+    agenda = PlannedAgenda(running(), now=NOON + MINUTE)
 
-    step = world.act(end(error=ValueError("no such table")))
+    step = agenda.act(end(error=ValueError("no such table")))
 
     error = "ValueError: no such table"
     assert step.runs == [TaskRunRecord("report", NOON, NOON, NOON + MINUTE, TaskRunOutcome.FAILURE, error)]
     assert step.retries == [NOON + 6 * MINUTE]
-    assert world.places == {"report": NOON + 6 * MINUTE}
+    assert agenda.places == {"report": NOON + 6 * MINUTE}
 
 
 def test_the_end_of_a_task_that_is_gone_is_history_and_nothing_else() -> None:
@@ -159,10 +158,10 @@ def test_a_record_keeps_its_owner_after_an_end_only_where_it_always_does(contrac
     assert step.settled[0].scheduler == (ME if contract is POLLING else "")
 
 
-def test_what_came_during_a_run_begins_in_the_step_that_records_its_end() -> None:
-    world = PlannedAgenda(running(), now=NOON + HOUR + MINUTE)
+def test_an_occurrence_during_a_run_begins_in_the_step_that_records_its_end() -> None:
+    agenda = PlannedAgenda(running(), now=NOON + HOUR + MINUTE)
 
-    step = world.act(end(at=NOON + HOUR + MINUTE))
+    step = agenda.act(end(at=NOON + HOUR + MINUTE))
 
     assert [record.running_since for record in step.settled + step.begun] == [None, NOON + HOUR + MINUTE]
     assert [(before.last_success, owed.scheduled) for _, before, owed in step.beginnings] == [
@@ -170,10 +169,10 @@ def test_what_came_during_a_run_begins_in_the_step_that_records_its_end() -> Non
     ]
 
 
-def test_those_that_begin_are_told_from_those_that_ended() -> None:
-    world = PlannedAgenda(running("one"), task("two"), running("three"), now=NOON + MINUTE)
+def test_starting_and_ended_tasks_are_distinguished() -> None:
+    agenda = PlannedAgenda(running("one"), task("two"), running("three"), now=NOON + MINUTE)
 
-    step = world.act(end("one"), end("gone"), end("three"))
+    step = agenda.act(end("one"), end("gone"), end("three"))
 
     assert [before.name for _, before, _ in step.beginnings] == ["two"]
     assert [each.run_id for each in step.ended] == ["one", "gone", "three"]
@@ -184,90 +183,90 @@ def test_those_that_begin_are_told_from_those_that_ended() -> None:
 
 
 def test_an_undone_start_is_due_still() -> None:
-    world = PlannedAgenda(task(), now=NOON)
+    agenda = PlannedAgenda(task(), now=NOON)
 
-    world.act().rollback()
+    agenda.act().rollback()
 
-    assert world.records == {"report": task()}
-    assert world.agenda.next_instant() == NOON
-    assert world.agenda.pop_due(NOON, ALL) == list(world.entries.values())
+    assert agenda.records == {"report": task()}
+    assert agenda.agenda.next_instant() == NOON
+    assert agenda.agenda.pop_due(NOON, ALL) == list(agenda.entries.values())
 
 
 def test_an_undone_end_leaves_the_task_running() -> None:
-    world = PlannedAgenda(running(), now=NOON + MINUTE)
+    agenda = PlannedAgenda(running(), now=NOON + MINUTE)
 
-    world.act(end(error=ValueError())).rollback()
+    agenda.act(end(error=ValueError())).rollback()
 
-    assert world.records == {"report": running()}
-    assert world.places == {"report": None}
+    assert agenda.records == {"report": running()}
+    assert agenda.places == {"report": None}
 
 
 def test_an_undone_end_and_start_of_one_task_leave_it_running() -> None:
-    world = PlannedAgenda(running(), now=NOON + HOUR + MINUTE)
+    agenda = PlannedAgenda(running(), now=NOON + HOUR + MINUTE)
 
-    world.act(end()).rollback()
+    agenda.act(end()).rollback()
 
-    assert world.records == {"report": running()}
-    assert world.agenda.pop_due(NOON + 24 * HOUR, ALL) == []
+    assert agenda.records == {"report": running()}
+    assert agenda.agenda.pop_due(NOON + 24 * HOUR, ALL) == []
 
 
 def test_a_withdrawn_start_is_given_back_as_it_was_and_its_end_stays() -> None:
-    world = PlannedAgenda(running(), task("due"), now=NOON + HOUR + MINUTE)
+    agenda = PlannedAgenda(running(), task("due"), now=NOON + HOUR + MINUTE)
     ended = task(last_attempt=NOON)._replace(last_success=NOON + MINUTE)
 
-    world.act(end()).withdraw()
+    agenda.act(end()).withdraw()
 
-    assert sorted(world.planner.withdrawn) == [task("due"), ended]
-    assert world.records == {"report": ended, "due": task("due")}
+    assert sorted(agenda.planner.withdrawn) == [task("due"), ended]
+    assert agenda.records == {"report": ended, "due": task("due")}
 
 
 def test_a_withdrawn_start_does_not_happen_and_the_next_step_records_that() -> None:
-    world = PlannedAgenda(task(), now=NOON)
+    agenda = PlannedAgenda(task(), now=NOON)
 
-    world.act().withdraw()
+    agenda.act().withdraw()
 
-    assert world.step.starts == []
-    assert TaskStep(world.planner, NOON).batch.records == [task()]
+    assert agenda.step.starts == []
+    assert TaskStep(agenda.planner, NOON).batch.records == [task()]
 
 
 def test_a_step_that_is_undone_leaves_withdrawn_starts_to_the_next_one() -> None:
-    world = PlannedAgenda(task(), now=NOON)
-    world.act().withdraw()
+    agenda = PlannedAgenda(task(), now=NOON)
+    agenda.act().withdraw()
 
-    TaskStep(world.planner, NOON).rollback()
+    TaskStep(agenda.planner, NOON).rollback()
 
-    assert TaskStep(world.planner, NOON).batch.records == [task()]
+    assert TaskStep(agenda.planner, NOON).batch.records == [task()]
 
 
 @pytest.mark.parametrize(("written", "executed"), [(True, 1), (None, 0)])
 def test_a_poll_has_executed_only_what_was_recorded(*, written: bool | None, executed: int) -> None:
-    world, told = PlannedAgenda(task(), now=NOON), list[Event]()
-    world.planner.emitter = Emitter(told.append)
-    step = TaskStep(world.planner, NOON, 1.0)
-    step.plan(world.agenda.pop_due(NOON, ALL))
+    agenda, events = PlannedAgenda(task(), now=NOON), list[Event]()
+    agenda.planner.emitter = Emitter(events.append)
+    step = TaskStep(agenda.planner, NOON, 1.0)
+    step.plan(agenda.agenda.pop_due(NOON, ALL))
 
     step.report(Observers([]), written=written, monotonic=3.0)
 
-    assert told[-1].fields == {
+    assert events[-1].fields == {
         "pollTime": "2026-03-02T12:00:00Z", "tasksEvaluated": 1, "tasksExecuted": executed, "duration": 2.0,
     }  # fmt: skip
 
 
 def test_a_step_without_a_start_has_nothing_to_withdraw() -> None:
-    world = PlannedAgenda(running(), now=NOON + MINUTE)
+    agenda = PlannedAgenda(running(), now=NOON + MINUTE)
 
-    world.act(end()).withdraw()
+    agenda.act(end()).withdraw()
 
-    assert world.planner.withdrawn == []
+    assert agenda.planner.withdrawn == []
 
 
 def test_a_withdrawn_restart_is_an_interrupted_run_still() -> None:
     cut_off = running()._replace(scheduler=ANOTHER)
-    world = PlannedAgenda(cut_off, now=NOON + MINUTE)
+    agenda = PlannedAgenda(cut_off, now=NOON + MINUTE)
 
-    world.act().withdraw()
+    agenda.act().withdraw()
 
-    assert world.planner.withdrawn == [cut_off]
+    assert agenda.planner.withdrawn == [cut_off]
 
 
 instants = st.timedeltas(-2 * HOUR, HOUR).map(lambda away: NOON + away)
@@ -275,7 +274,7 @@ maybe = st.none() | instants
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> tuple[PlannedAgenda, list[TaskRun]]:
+def planned_agendas(draw: st.DrawFn) -> tuple[PlannedAgenda, list[TaskRun]]:
     """Draw tasks at rest, running here or cut off, and ends of some of those that run here."""
     records = [
         task(name, draw(instants))._replace(
@@ -289,109 +288,107 @@ def worlds(draw: st.DrawFn) -> tuple[PlannedAgenda, list[TaskRun]]:
     return PlannedAgenda(*records, now=NOON + MINUTE, contract=draw(st.sampled_from([POLLING, DECLARATIVE]))), ends
 
 
-@given(worlds())
+@given(planned_agendas())
 def test_undoing_a_step_restores_every_record_and_every_place(drawn: tuple[PlannedAgenda, list[TaskRun]]) -> None:
-    world, ends = drawn
-    records, places = world.records, world.places
+    agenda, ends = drawn
+    records, places = agenda.records, agenda.places
 
-    world.act(*ends).rollback()
+    agenda.act(*ends).rollback()
 
-    assert world.records == records
-    assert world.places == places
+    assert agenda.records == records
+    assert agenda.places == places
 
 
-@given(worlds())
+@given(planned_agendas())
 def test_a_step_that_was_undone_does_the_same_again(drawn: tuple[PlannedAgenda, list[TaskRun]]) -> None:
-    world, ends = drawn
-    first = world.act(*ends)
+    agenda, ends = drawn
+    first = agenda.act(*ends)
     first.rollback()
 
-    world.step = TaskStep(world.planner, world.now)
-    second = world.act(*ends)
+    agenda.step = TaskStep(agenda.planner, agenda.now)
+    second = agenda.act(*ends)
 
     assert {*second.settled, *second.begun} == {*first.settled, *first.begun}
     assert {*second.runs} == {*first.runs}
 
 
-@given(worlds())
+@given(planned_agendas())
 def test_a_start_changes_nothing_but_what_every_ledger_writes_at_a_start(
     drawn: tuple[PlannedAgenda, list[TaskRun]],
 ) -> None:
-    world, ends = drawn
-    step = world.act(*ends)
+    agenda, ends = drawn
+    step = agenda.act(*ends)
 
     for (_, before, _), after in zip(step.beginnings, step.begun, strict=True):
-        attempt = max(world.now, before.last_attempt or world.now)
-        begun = before._replace(last_attempt=attempt, running_since=world.now, scheduler=ME, retry_until=None)
+        attempt = max(agenda.now, before.last_attempt or agenda.now)
+        begun = before._replace(last_attempt=attempt, running_since=agenda.now, scheduler=ME, retry_until=None)
         assert after == begun._replace(retry_count=after.retry_count)
 
 
-@given(worlds())
+@given(planned_agendas())
 def test_withdrawing_gives_back_exactly_the_records_before_the_starts(
     drawn: tuple[PlannedAgenda, list[TaskRun]],
 ) -> None:
-    world, ends = drawn
-    step = world.act(*ends)
+    agenda, ends = drawn
+    step = agenda.act(*ends)
     begun = [before for _, before, _ in step.beginnings]
 
     step.withdraw()
 
-    assert world.planner.withdrawn == begun
-    assert all(world.records[before.name] is before for before in begun)
+    assert agenda.planner.withdrawn == begun
+    assert all(agenda.records[before.name] is before for before in begun)
 
 
 def test_a_task_whose_record_cannot_be_judged_is_set_aside_alone() -> None:
-    world = PlannedAgenda(task("bad"), task("good"), now=NOON)
-    world.entries["bad"].record = task("bad", NOON.replace(tzinfo=None))
+    agenda = PlannedAgenda(task("bad"), task("good"), now=NOON)
+    agenda.entries["bad"].record = task("bad", NOON.replace(tzinfo=None))
 
-    step = world.act()
+    step = agenda.act()
 
     assert [record.name for record in step.begun] == ["good"]
     assert [(name, type(error)) for name, error in step.aside] == [("bad", TypeError)]
-    assert world.places["bad"] is None
+    assert agenda.places["bad"] is None
 
 
 @pytest.mark.parametrize("broken", [{"retry_delay": None}, {"last_attempt": "yesterday"}])
 def test_a_task_whose_end_cannot_be_settled_is_set_aside_alone(broken: dict[str, Any]) -> None:
-    world = PlannedAgenda(running("bad"), running("good"), now=NOON + MINUTE)
-    world.entries["bad"].record = bad = world.entries["bad"].record._replace(**broken)
+    agenda = PlannedAgenda(running("bad"), running("good"), now=NOON + MINUTE)
+    agenda.entries["bad"].record = bad = agenda.entries["bad"].record._replace(**broken)
 
-    step = world.act(end("bad", ValueError()), end("good"))
+    step = agenda.act(end("bad", ValueError()), end("good"))
 
     assert [record.name for record in step.settled] == ["good"]
     assert [name for name, _ in step.aside] == ["bad"]
     assert [run.run_id for run in step.ended] == ["bad", "good"]
     assert len(step.retries) == len(step.ended)
-    assert world.entries["bad"].record is bad
+    assert agenda.entries["bad"].record is bad
 
 
-def test_a_task_that_is_set_aside_is_told_of_also_when_nothing_is_recorded() -> None:
-    async def story() -> list[str]:
-        host = ContractHarness(DECLARATIVE)
-        runs, emitter = ActiveRuns(host.clock, CallbackRunner()), Emitter(host.events.append)
-        book = ObligationPlanner(runs.running, emitter, DECLARATIVE, "me")
-        engine = Engine(host.clock, host.disk, book, runs, emitter, Observers([]))
-        tasks = parse_registrations([host.task()], ScheduleReader(DECLARATIVE, "posix", "UTC"))
-        await engine.open()
-        engine.arm()
-        await engine.apply(partial(book.declare, tasks))
-        (entry,) = book.entries.values()
-        broken: dict[str, Any] = {"last_attempt": "yesterday"}
-        entry.record = entry.record._replace(**broken)
-        before = dict(host.store.records)
-        await host.until("11:00")
-        assert host.store.records == before
-        await engine.drain()
-        return [str(event.fields["taskName"]) for event in host.told("TaskSetAside")]
+async def test_a_task_that_is_set_aside_is_reported_also_when_nothing_is_recorded() -> None:
+    host = ContractHarness(DECLARATIVE)
+    runs, emitter = ActiveRuns(host.clock, CallbackRunner()), Emitter(host.events.append)
+    book = ObligationPlanner(runs.running, emitter, DECLARATIVE, "me")
+    engine = Engine(host.clock, host.disk, book, runs, emitter, Observers([]))
+    tasks = parse_registrations([host.task()], ScheduleReader(DECLARATIVE, "posix", "UTC"))
+    await engine.open()
+    engine.arm()
+    await engine.apply(partial(book.declare, tasks))
+    (entry,) = book.entries.values()
+    broken: dict[str, Any] = {"last_attempt": "yesterday"}
+    entry.record = entry.record._replace(**broken)
+    before = dict(host.store.records)
+    await host.until("11:00")
+    assert host.store.records == before
+    await engine.drain()
 
-    assert asyncio.run(story()) == ["report"]
+    assert [str(event.fields["taskName"]) for event in host.events_named("TaskSetAside")] == ["report"]
 
 
 def test_a_step_starts_no_run_of_the_first_minute_under_a_contract_that_does_not_own_it() -> None:
     contract = replace(DECLARATIVE, first_minute=FirstMinute.NOT_OWNED)
     new = task()._replace(first_seen=NOON + MINUTE / 3, last_attempt=None)
-    world = PlannedAgenda(new, now=NOON + MINUTE / 3, contract=contract)
+    agenda = PlannedAgenda(new, now=NOON + MINUTE / 3, contract=contract)
 
-    world.step.plan(world.entries.values())
+    agenda.step.plan(agenda.entries.values())
 
-    assert world.step.begun == []
+    assert agenda.step.begun == []

@@ -1,4 +1,4 @@
-"""krond(*arguments) -> CommandResult: the command as a script calls it; check(folder, keys): what it says of a job."""
+"""Run the `krond` command and return its output and exit code, or the findings of `krond check`."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Target: a real little web server that hooks call, which remembers what it was asked and answers as it is told."""
+"""Target: a web server for hooks that records its requests and answers from a script."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -8,7 +8,7 @@ from queue import Queue
 from threading import Event, Thread
 from typing import NamedTuple
 
-_NEVER = 120.0  # seconds after which nothing comes any more
+_NEVER = 120.0  # seconds after which a request no longer arrives
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
@@ -65,7 +65,7 @@ class Target:
         return self.asked.get(timeout=_NEVER)
 
     def close(self) -> None:
-        """End it, and whoever still answers."""
+        """Stop the server and its open answers."""
         self.over.set()
         self._server.shutdown()
         self._server.server_close()

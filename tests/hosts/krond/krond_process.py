@@ -1,4 +1,4 @@
-"""A real krond in a test: a process with a state directory of its own, and the commands that speak to it."""
+"""Krond: a real krond process with its own state directory, and the commands that talk to it."""
 
 import json
 import os
@@ -40,7 +40,7 @@ class Krond:
         self.process: Process | None = None
 
     def write(self, jobs: str) -> None:
-        """Write the job file anew."""
+        """Replace the job file."""
         self.file.write_text(jobs, "utf-8")
         self.file.chmod(0o644)
 
@@ -78,7 +78,7 @@ class Krond:
         raise AssertionError(f"krond is gone, without {event}: {[each['event'] for each in self.events]}")
 
     def kill(self) -> None:
-        """End it without a word."""
+        """Kill it with SIGKILL."""
         assert self.process is not None
         self.process.kill()
         self.end()
@@ -93,7 +93,7 @@ class Krond:
         assert self.process is not None
         assert self.process.stderr is not None
         code = self.process.wait()
-        self.process.stderr.close()  # it may have no end yet: whoever looks after a child that goes on has it, too
+        self.process.stderr.close()  # it may have no end yet: the keeper of a surviving child holds it, too
         return code
 
     def ask(self, *words: str) -> subprocess.CompletedProcess[str]:

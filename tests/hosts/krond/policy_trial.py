@@ -1,41 +1,43 @@
-"""python -m tests.hosts.krond.policy_trial: what the theory finds violated in a life of jobs with policies.
+"""Run jobs with policies, and print the names of the violated properties: python -m tests.hosts.krond.policy_trial
 
-The life is the same each time. Out comes one JSON list with the names of the violated properties.
+The run is the same each time. The output is a JSON list.
 """
 
+import asyncio
 import json
 
 from kron.theory.formula import TruthValue
-from tests.engine.jobs.world import HOUR, MINUTE, RestartableHost, work
-from tests.trace.test_job_recorder import lines_of
+from tests.engine.jobs.restartable_host import HOUR, MINUTE, RestartableHost, work
+from tests.trace.test_job_recorder import recording
 
 
-async def live(world: RestartableHost) -> None:
-    """Let jobs be paused, fail, run long and be tried again."""
+async def run_jobs(host: RestartableHost) -> None:
+    """Suspend jobs, let them fail and run long, and retry them."""
     paused = work("0 * * * * @win(after,50m)", "paused", deadline="30m")
-    world.runner.lasts = 3 * MINUTE
-    world.runner.codes = [1, 1, 1]
-    await world.begin(paused, work("30 14 * * *", "daily", deadline="30m"), work(name="failing", retries=1))
-    await world.suspend("paused")
-    await world.clock.advance(20 * MINUTE)
-    await world.resume("paused")  # in its window, and before its chosen time
-    await world.clock.advance(70 * MINUTE)
-    await world.suspend("paused", "daily")
-    await world.clock.advance(5 * HOUR)
-    await world.resume("paused", "daily")  # hours after the deadline of the daily one
-    await world.clock.advance(5 * MINUTE)
-    world.runner.lasts = 90 * MINUTE
-    await world.declare(work(name="long"))
-    await world.clock.advance(4 * HOUR)
-    await world.declare()
-    await world.clock.advance(2 * HOUR)
+    host.runner.lasts = 3 * MINUTE
+    host.runner.codes = [1, 1, 1]
+    await host.begin(paused, work("30 14 * * *", "daily", deadline="30m"), work(name="failing", retries=1))
+    await host.suspend("paused")
+    await host.clock.advance(20 * MINUTE)
+    await host.resume("paused")  # in its window, and before its chosen time
+    await host.clock.advance(70 * MINUTE)
+    await host.suspend("paused", "daily")
+    await host.clock.advance(5 * HOUR)
+    await host.resume("paused", "daily")  # hours after the deadline of the daily one
+    await host.clock.advance(5 * MINUTE)
+    host.runner.lasts = 90 * MINUTE
+    await host.declare(work(name="long"))
+    await host.clock.advance(4 * HOUR)
+    await host.declare()
+    await host.clock.advance(2 * HOUR)
 
 
-def violated() -> list[str]:
-    """Return the names of the properties that the life violates."""
-    _, report = lines_of(live)
-    return [each.property.name for each in report.findings if each.verdict is TruthValue.VIOLATED]
+async def violated() -> list[str]:
+    """Return the names of the properties that the run violates."""
+    async with recording() as (host, trace):
+        await run_jobs(host)
+    return [each.property.name for each in trace.report.findings if each.verdict is TruthValue.VIOLATED]
 
 
 if __name__ == "__main__":
-    print(json.dumps(violated()))
+    print(json.dumps(asyncio.run(violated())))

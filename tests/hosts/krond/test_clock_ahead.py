@@ -1,4 +1,4 @@
-"""A clock that was days ahead and is corrected: what was handled stays handled, and krond says why a job waits."""
+"""A clock that was days ahead is corrected: handled periods stay handled, and krond explains why a job waits."""
 
 import asyncio
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from kron.rules.periods import HandledPeriods
 from kron.web.upcoming import ahead_until, clock_ahead, next_run
 from kron.why.explanation import Explanation as Answered, sentence, to_dict
 from tests.cli.kron_runner import CommandResult
-from tests.engine.jobs.world import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, work
+from tests.engine.jobs.restartable_host import DAY, HOUR, MINUTE, NOON, SECOND, RestartableHost, work
 from tests.hosts.krond.command_runner import krond as command
 from tests.hosts.krond.krond_process import NEVER, Krond
 from tests.web.page_client import PageClient
@@ -39,21 +39,17 @@ command = "true"
 """
 
 
-def lived_ahead(path: Path, start: Instant, *works: JobSpec) -> None:
+async def run_ahead(path: Path, start: Instant, *works: JobSpec) -> None:
     """Run jobs for an hour from a start on, and for five hours more by a clock that is five days ahead."""
-
-    async def live() -> None:
-        ledger = SqliteJobLedger(path, guard=lambda: True)
-        world = RestartableHost(start, ledger)
-        world.runner.is_hasty = True
-        await world.begin(*works)
-        await world.clock.advance(HOUR)
-        await world.crash(5 * DAY)
-        await world.begin(*works)
-        await world.clock.advance(5 * HOUR)
-        await world.engine.crash()
-
-    asyncio.run(live())
+    ledger = SqliteJobLedger(path, guard=lambda: True)
+    host = RestartableHost(start, ledger)
+    host.runner.is_hasty = True
+    await host.begin(*works)
+    await host.clock.advance(HOUR)
+    await host.crash(5 * DAY)
+    await host.begin(*works)
+    await host.clock.advance(5 * HOUR)
+    await host.engine.crash()
 
 
 # --- a real krond -----------------------------------------------------------------------------------------------------
@@ -65,7 +61,7 @@ def krond(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Krond]:
     daemon = Krond(tmp_path_factory.mktemp("krond"), JOBS)
     daemon.state.mkdir(mode=0o700)
     works = [work_of(job) for job in load_jobs([str(daemon.file)]).job_set.jobs]
-    lived_ahead(daemon.state / "ledger.db", system_now() - 2 * HOUR, *works)
+    asyncio.run(run_ahead(daemon.state / "ledger.db", system_now() - 2 * HOUR, *works))
     yield daemon.start()
     daemon.ask("stop", "--now")
     daemon.end()
@@ -164,9 +160,9 @@ def answer_of(path: Path, at: Instant, now: Instant) -> Answered:
     return Answered(SqliteJobHistory(path).evidence("a", at, now))
 
 
-def test_a_period_counts_as_handled_ahead_until_its_second_has_come(tmp_path: Path) -> None:
+async def test_a_period_counts_as_handled_ahead_until_its_second_has_come(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
-    lived_ahead(path, NOON, work("0 * * * *"))
+    await run_ahead(path, NOON, work("0 * * * *"))
     at, until = NOON + DAY, NOON + 5 * DAY + 6 * HOUR
 
     before, after, later = (answer_of(path, at, now) for now in (at - SECOND, at, until))
@@ -179,21 +175,19 @@ def test_a_period_counts_as_handled_ahead_until_its_second_has_come(tmp_path: Pa
     assert to_dict(later)["clock_ahead_until"] is None
 
 
-def test_a_job_that_is_changed_after_the_correction_still_says_it(tmp_path: Path) -> None:
+async def test_a_job_that_is_changed_after_the_correction_still_says_it(tmp_path: Path) -> None:
     path, now = tmp_path / "ledger.db", NOON + 90 * MINUTE
-    lived_ahead(path, NOON, work("0 * * * *"))
+    await run_ahead(path, NOON, work("0 * * * *"))
     until = NOON + 5 * DAY + 6 * HOUR
 
-    async def changed() -> Instant | None:
-        world = RestartableHost(now, SqliteJobLedger(path, guard=lambda: True))
-        await world.begin(work("0 * * * * @win(after,10m)"))
-        job = world.book.jobs["a"]
-        assert job.record.handled_until == now
-        found = ahead_until(job, now)
-        await world.engine.crash()
-        return found
+    host = RestartableHost(now, SqliteJobLedger(path, guard=lambda: True))
+    await host.begin(work("0 * * * * @win(after,10m)"))
+    job = host.planner.jobs["a"]
+    assert job.record.handled_until == now
+    found = ahead_until(job, now)
+    await host.engine.crash()
 
-    assert asyncio.run(changed()) == until
+    assert found == until
     assert answer_of(path, NOON + DAY, now).periods[0].ahead == until
 
 

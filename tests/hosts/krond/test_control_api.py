@@ -1,4 +1,4 @@
-"""What a krond answers on its socket while it starts, and to whoever waits for a run."""
+"""The control socket of a krond that starts, and requests that wait for a run."""
 
 import asyncio
 from collections.abc import Mapping
@@ -66,7 +66,7 @@ def test_a_request_that_says_nonsense_is_refused_in_words(
     assert (raised.value.message, raised.value.exit_code) == (error, 2)
 
 
-def test_before_krond_is_ready_it_only_tells_how_it_is(tmp_path: Path) -> None:
+def test_before_krond_is_ready_it_answers_status_only(tmp_path: Path) -> None:
     for command in ("trigger", "suspend", "reload", "jobs"):
         with pytest.raises(ControlError, match="not ready yet"):
             ask(tmp_path, command, {"job": "a"}, ready=False)
@@ -75,10 +75,8 @@ def test_before_krond_is_ready_it_only_tells_how_it_is(tmp_path: Path) -> None:
     assert status["ready"] is False
 
 
-def test_whoever_waits_for_a_run_that_is_given_up_is_told() -> None:
-    async def wait() -> str:
-        chronicler = JobEvents(ignore)
-        asyncio.get_running_loop().call_soon(chronicler.on_retry_dropped, "run 1")
-        return await chronicler.wait_for_end("run 1")
+async def test_a_client_that_waits_for_a_given_up_run_gets_an_answer() -> None:
+    chronicler = JobEvents(ignore)
+    asyncio.get_running_loop().call_soon(chronicler.on_retry_dropped, "run 1")
 
-    assert asyncio.run(wait()) == "replaced"
+    assert (await chronicler.wait_for_end("run 1")) == "replaced"

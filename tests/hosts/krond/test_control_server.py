@@ -1,4 +1,4 @@
-"""Control: a running krond answers its owner and root, on a socket that nobody else can reach."""
+"""The control socket answers its owner and root, and is closed to other users."""
 
 import asyncio
 import os
@@ -36,12 +36,12 @@ async def fail(_: Mapping[str, Any]) -> object:
 HANDLERS = {"echo": echo, "refuse": refuse, "fail": fail}
 
 
-def asked(path: Path, *requests: Mapping[str, Any], told: list[str] | None = None) -> list[object]:
+def asked(path: Path, *requests: Mapping[str, Any], errors: list[str] | None = None) -> list[object]:
     """Return the answers of a server to requests on one connection."""
 
     async def live() -> list[object]:
-        if told is not None:
-            asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context["message"]))
+        if errors is not None:
+            asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context["message"]))
         control = ControlServer(path, HANDLERS, lambda _: None)
         await control.open()
         try:
@@ -67,7 +67,7 @@ def test_a_command_is_answered(tmp_path: Path) -> None:
     assert asked(tmp_path / "control.sock", {"command": "echo", "word": "grüß"}) == ["grüß"]
 
 
-def test_what_a_command_refuses_is_said_with_the_exit_code(tmp_path: Path) -> None:
+def test_a_refusal_of_a_command_has_its_message_and_exit_code(tmp_path: Path) -> None:
     found = asked(tmp_path / "control.sock", {"command": "refuse"}, {"command": "echo", "word": 1})
 
     assert found == [("job is active, and its concurrency is forbid", 1), 1]
@@ -86,7 +86,7 @@ def test_a_path_too_long_for_an_address_works(tmp_path: Path) -> None:
     assert asked(folder / "control.sock", {"command": "echo", "word": 3}) == [3]
 
 
-def test_without_a_krond_one_is_told_so(tmp_path: Path) -> None:
+def test_a_missing_krond_is_an_error_that_says_so(tmp_path: Path) -> None:
     with pytest.raises(ControlError, match="no krond runs"):
         ControlClient(tmp_path / "control.sock")
 
@@ -127,8 +127,8 @@ def test_nonsense_is_no_request(tmp_path: Path, sent: bytes) -> None:
     assert b"that is no request" in asyncio.run(live())
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
-def test_somebody_else_is_turned_away_and_named(tmp_path: Path) -> None:
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+def test_another_user_is_refused_and_named(tmp_path: Path) -> None:
     path, refused = tmp_path / "control.sock", list[int]()
 
     async def live() -> int:
@@ -151,7 +151,7 @@ def test_somebody_else_is_turned_away_and_named(tmp_path: Path) -> None:
     assert refused == [65534]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
 @pytest.mark.parametrize(
     ("asking", "answer"),
     [
@@ -165,7 +165,7 @@ def test_somebody_else_is_turned_away_and_named(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_who_may_not_reach_into_the_state_directory_is_told_who_may(tmp_path: Path, asking: str, answer: str) -> None:
+def test_a_user_without_access_to_the_state_directory_gets_its_owner(tmp_path: Path, asking: str, answer: str) -> None:
     state = tmp_path / "state"
     state.mkdir(mode=0o700)
     place = state / "control.sock" if "client" in asking else state
@@ -176,13 +176,13 @@ def test_who_may_not_reach_into_the_state_directory_is_told_who_may(tmp_path: Pa
     assert asked.stderr.splitlines()[-1].partition("Error: ")[2] == answer.format(state)
 
 
-def test_a_bug_in_a_command_is_said_and_told_and_the_connection_goes_on(tmp_path: Path) -> None:
-    told: list[str] = []
-    said, word = asked(tmp_path / "control.sock", {"command": "fail"}, {"command": "echo", "word": 1}, told=told)
+def test_a_bug_in_a_command_is_answered_and_reported_and_the_connection_stays_open(tmp_path: Path) -> None:
+    errors: list[str] = []
+    said, word = asked(tmp_path / "control.sock", {"command": "fail"}, {"command": "echo", "word": 1}, errors=errors)
 
     assert said == ("krond failed, which is a bug of it: KeyError: 'a'", 1)
     assert word == 1
-    assert told == ["krond could not answer fail"]
+    assert errors == ["krond could not answer fail"]
 
 
 async def large(_: Mapping[str, Any]) -> object:

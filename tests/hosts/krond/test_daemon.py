@@ -1,4 +1,4 @@
-"""krond as its users meet it: a process, real children, and what its commands say."""
+"""krond as a process, with real children, and the output of its commands."""
 
 import os
 import signal
@@ -52,7 +52,9 @@ def test_a_triggered_run_is_recorded_with_its_output(krond: Krond) -> None:
 @pytest.mark.parametrize(
     ("job", "result", "code"), [("fails", "failed", 1), ("nothing", "not started", None)], ids=["fails", "is missing"]
 )
-def test_what_does_not_succeed_says_so_and_exits_with_1(krond: Krond, job: str, result: str, code: int | None) -> None:
+def test_a_trigger_that_waits_for_a_failed_run_exits_with_1(
+    krond: Krond, job: str, result: str, code: int | None
+) -> None:
     found = krond.ask("trigger", job, "--wait")
 
     assert found.returncode == 1
@@ -72,10 +74,10 @@ def test_a_second_run_of_a_job_that_forbids_it_is_refused_and_not_recorded(krond
 
 
 def test_an_unknown_job_is_wrong_usage(krond: Krond) -> None:
-    found = krond.ask("trigger", "nobody")
+    found = krond.ask("trigger", "unknown")
 
     assert found.returncode == 2
-    assert found.stderr == "krond: error: nobody is not a job\n"
+    assert found.stderr == "krond: error: unknown is not a job\n"
 
 
 def test_status_and_jobs_say_what_is_there(krond: Krond) -> None:
@@ -90,7 +92,7 @@ def test_status_and_jobs_say_what_is_there(krond: Krond) -> None:
     assert {job["name"]: job["active"] for job in jobs} == {"hello": 0, "fails": 0, "long": 1, "nothing": 0}
 
 
-def test_what_survives_a_killed_krond_is_active_in_the_next_and_ends_unknown(krond: Krond) -> None:
+def test_a_process_that_survives_a_killed_krond_is_active_in_the_next_and_ends_unknown(krond: Krond) -> None:
     krond.ask("trigger", "long")
     krond.wait_for("RunStarted")
     pid = krond.json("status")["active"][0]["pid"]
@@ -142,7 +144,7 @@ def test_a_reload_with_errors_leaves_everything_as_it_was(krond: Krond) -> None:
     assert len(krond.json("jobs")) == 4
 
 
-def test_a_reload_says_what_became_of_the_jobs(krond: Krond) -> None:
+def test_a_reload_says_which_jobs_changed(krond: Krond) -> None:
     krond.write(JOBS.replace('["false"]', '["true"]').replace("[jobs.nothing]", "[jobs.new]"))
 
     found = krond.json("reload")
@@ -195,7 +197,7 @@ def test_without_a_krond_its_history_can_be_read_and_the_rest_says_that_none_run
     assert (found.returncode, "no krond runs" in found.stderr) == (1, True)
 
 
-def test_who_stops_following_a_run_sees_no_word_of_it(krond: Krond) -> None:
+def test_an_interrupted_follow_prints_no_error(krond: Krond) -> None:
     run_id = krond.ask("trigger", "long").stdout.strip()
     words = [*KROND, "logs", run_id, "--follow", "--state", str(krond.state)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as following:

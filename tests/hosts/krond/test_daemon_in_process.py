@@ -1,4 +1,4 @@
-"""A daemon inside this process: what it does when it is asked to end, and when it cannot go on."""
+"""A daemon inside this process: its shutdown, and its end after an internal error."""
 
 import asyncio
 import os
@@ -44,28 +44,28 @@ class BrokenQueue(EventQueue):
 
 
 async def no_reload() -> dict[str, object]:
-    raise AssertionError("nobody asks for it")
+    raise AssertionError("it must not be called")
 
 
-def lived(
+def run_daemon(
     folder: Path, life: Callable[[Daemon, Handlers], Awaitable[T]], queue: type[EventQueue] = EventQueue
 ) -> tuple[T, list[Event]]:
-    """Return what came of a life, and what was told of it."""
+    """Run a daemon, and return the result and the emitted events."""
     file = folder / "krond.toml"
     file.write_text(f"[defaults]\ncwd = '{folder}'\n{JOB}", "utf-8")
     file.chmod(0o644)
-    told: list[Event] = []
+    emitted: list[Event] = []
 
     async def live() -> T:
         state = StateDirectory(folder / "state")
         state.lock()
         found = read_files(ReadRequest([str(file)], None))
         recorder = JobRecorder(system_now, lambda _: None)
-        chronicler = JobEvents(told.append)
-        monitor = OnlineMonitor(TraceHeader("kron"), told.append)
-        observers, events = [chronicler, recorder], queue(system_now)
-        daemon = Daemon(state, found.settings, told.append, observers, recorder, monitor, events)
-        handlers = ControlApi(daemon, daemon.queries(chronicler.last_results), no_reload, chronicler, []).handlers()
+        job_events = JobEvents(emitted.append)
+        monitor = OnlineMonitor(TraceHeader("kron"), emitted.append)
+        observers, events = [job_events, recorder], queue(system_now)
+        daemon = Daemon(state, found.settings, emitted.append, observers, recorder, monitor, events)
+        handlers = ControlApi(daemon, daemon.queries(job_events.last_results), no_reload, job_events, []).handlers()
         try:
             await daemon.start(list(found.jobs))
             async with asyncio.timeout(60):
@@ -73,10 +73,10 @@ def lived(
         finally:
             state.unlock()
 
-    return asyncio.run(live()), told
+    return asyncio.run(live()), emitted
 
 
-def test_an_end_that_the_ledger_refuses_is_told_once_and_sets_only_its_job_aside(tmp_path: Path) -> None:
+def test_an_end_that_the_ledger_refuses_is_emitted_once_and_sets_only_its_job_aside(tmp_path: Path) -> None:
     async def life(daemon: Daemon, handlers: Handlers) -> None:
         await handlers["trigger"]({"job": "b"})
         with closing(sqlite3.connect(tmp_path / "state" / "ledger.db")) as connection, connection:
@@ -88,14 +88,14 @@ def test_an_end_that_the_ledger_refuses_is_told_once_and_sets_only_its_job_aside
         daemon.on_stop_signal()
         await ending
 
-    _, told = lived(tmp_path, life)
+    _, emitted = run_daemon(tmp_path, life)
 
-    refused = [event.fields for event in told if event.name == "ClaimRefused"]
+    refused = [event.fields for event in emitted if event.name == "ClaimRefused"]
     assert [(each["name"], each["period_id"]) for each in refused] == [("b", None)]
     assert "has ended already: unknown" in str(refused[0]["reason"])
-    assert [event.fields["name"] for event in told if event.name == "JobSetAside"] == ["b"]
-    assert [event.fields["result"] for event in told if event.name == "RunEnded"] == ["succeeded"] * 2
-    assert "LedgerAppendFailed" not in {event.name for event in told}
+    assert [event.fields["name"] for event in emitted if event.name == "JobSetAside"] == ["b"]
+    assert [event.fields["result"] for event in emitted if event.name == "RunEnded"] == ["succeeded"] * 2
+    assert "LedgerAppendFailed" not in {event.name for event in emitted}
 
 
 def test_a_krond_that_cannot_go_on_says_so_and_ends(tmp_path: Path) -> None:
@@ -105,14 +105,14 @@ def test_a_krond_that_cannot_go_on_says_so_and_ends(tmp_path: Path) -> None:
             await daemon.run()
         return raised.value.message
 
-    said, told = lived(tmp_path, life, BrokenQueue)
+    said, emitted = run_daemon(tmp_path, life, BrokenQueue)
 
     assert said == "it cannot go on, which is a bug of it; please report this: ZeroDivisionError: a bug"
-    caught = next(event for event in told if event.name == "ErrorCaught")
+    caught = next(event for event in emitted if event.name == "ErrorCaught")
     assert "on_ended" in str(caught.fields["trace"])
 
 
-def test_a_krond_that_cannot_go_on_waits_for_nobody_who_is_being_ended(tmp_path: Path) -> None:
+def test_a_krond_with_an_internal_error_does_not_wait_for_terminating_runs(tmp_path: Path) -> None:
     async def life(daemon: Daemon, handlers: Handlers) -> int:
         await handlers["trigger"]({"job": "stubborn"})
         while not ((process := next(iter(daemon.engine.running.values())).handle) and (tmp_path / "ready").exists()):
@@ -123,12 +123,12 @@ def test_a_krond_that_cannot_go_on_waits_for_nobody_who_is_being_ended(tmp_path:
             await daemon.run()
         return process.pid
 
-    pid, _ = lived(tmp_path, life, BrokenQueue)
+    pid, _ = run_daemon(tmp_path, life, BrokenQueue)
 
     os.killpg(pid, signal.SIGKILL)
 
 
-def test_who_is_left_of_what_was_ended_has_its_grace_until_somebody_insists(tmp_path: Path) -> None:
+def test_a_terminating_run_has_its_grace_until_a_further_signal(tmp_path: Path) -> None:
     async def until(claim: Callable[[], object]) -> None:
         while not claim():
             await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=0.01)
@@ -146,9 +146,9 @@ def test_who_is_left_of_what_was_ended_has_its_grace_until_somebody_insists(tmp_
         daemon.on_stop_signal()
         await ending
 
-    _, told = lived(tmp_path, life)
+    _, emitted = run_daemon(tmp_path, life)
 
-    assert [event.fields["result"] for event in told if event.name == "RunEnded"] == ["stopped"]
+    assert [event.fields["result"] for event in emitted if event.name == "RunEnded"] == ["stopped"]
 
 
 def test_a_bug_that_shows_while_it_drains_ends_it_as_well(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_bug_that_shows_while_it_drains_ends_it_as_well(tmp_path: Path) -> Non
         with pytest.raises(ControlError, match="it cannot go on"):
             await daemon.run()
 
-    lived(tmp_path, life, BrokenQueue)
+    run_daemon(tmp_path, life, BrokenQueue)
 
 
 def test_from_the_moment_it_is_asked_to_stop_nothing_can_be_asked_for(tmp_path: Path) -> None:
@@ -168,10 +168,10 @@ def test_from_the_moment_it_is_asked_to_stop_nothing_can_be_asked_for(tmp_path: 
             await handlers["trigger"]({"job": "a"})
         await daemon.run()
 
-    assert "RunStarted" not in [event.name for event in lived(tmp_path, life)[1]]
+    assert "RunStarted" not in [event.name for event in run_daemon(tmp_path, life)[1]]
 
 
-def test_whoever_asks_it_to_stop_again_waits_as_well(tmp_path: Path) -> None:
+def test_a_repeated_stop_command_still_waits_for_runs(tmp_path: Path) -> None:
     async def life(daemon: Daemon, handlers: Handlers) -> None:
         await handlers["trigger"]({"job": "b"})
         for _ in range(2):
@@ -179,6 +179,6 @@ def test_whoever_asks_it_to_stop_again_waits_as_well(tmp_path: Path) -> None:
         daemon.on_stop_signal()
         await daemon.run()
 
-    _, told = lived(tmp_path, life)
+    _, emitted = run_daemon(tmp_path, life)
 
-    assert [event.fields["result"] for event in told if event.name == "RunEnded"] == ["succeeded"]
+    assert [event.fields["result"] for event in emitted if event.name == "RunEnded"] == ["succeeded"]

@@ -1,4 +1,4 @@
-"""DiskCall: an error of the call reaches the caller, and no error is reported a second time by the event loop."""
+"""Tests of DiskCall: an error reaches the caller, and the event loop does not report it a second time."""
 
 import asyncio
 import gc
@@ -26,35 +26,31 @@ def fail() -> Never:
     raise ControlError(reason="the reader has failed")
 
 
-def test_an_error_of_a_call_reaches_its_caller_alone() -> None:
-    async def ask() -> list[str]:
-        caught = watched()
-        with pytest.raises(ControlError, match="the reader has failed"):
-            await DiskCall(fail).answer()
-        gc.collect()
-        return caught
+async def test_an_error_of_a_call_reaches_its_caller_alone() -> None:
+    caught = watched()
+    with pytest.raises(ControlError, match="the reader has failed"):
+        await DiskCall(fail).answer()
+    gc.collect()
 
-    assert asyncio.run(ask()) == []
+    assert caught == []
 
 
-def test_an_error_of_a_call_that_was_given_up_reaches_no_one() -> None:
+async def test_an_error_of_a_call_that_was_given_up_reaches_no_one() -> None:
     answers = Event()
 
     def hang() -> Never:
         answers.wait()
         fail()
 
-    async def ask() -> list[str]:
-        caught = watched()
-        call = DiskCall(hang)
-        with pytest.raises(ControlError, match=r"within 0\.01 s"):
-            await call.answer(0.01)
-        answers.set()
-        with pytest.raises(ControlError, match="the reader has failed"):
-            call.result()  # it is over, and what it has to say is on its way to the loop
-        await asyncio.get_running_loop().run_in_executor(None, answers.wait)  # the loop takes up what came before
-        del call
-        gc.collect()
-        return caught
+    caught = watched()
+    call = DiskCall(hang)
+    with pytest.raises(ControlError, match=r"within 0\.01 s"):
+        await call.answer(0.01)
+    answers.set()
+    with pytest.raises(ControlError, match="the reader has failed"):
+        call.result()  # it is over, and what it has to say is on its way to the loop
+    await asyncio.get_running_loop().run_in_executor(None, answers.wait)  # the loop takes up what came before
+    del call
+    gc.collect()
 
-    assert asyncio.run(ask()) == []
+    assert caught == []

@@ -1,4 +1,4 @@
-"""Telling: in order, with the time of what happened, and after what waits to be started."""
+"""Tests of EventQueue: events are handed over in order, with their own time, and after pending starts."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -19,9 +19,9 @@ async def turns(number: int = 3) -> None:
 def test_calls_are_made_in_their_order_once_the_loop_has_a_turn() -> None:
     async def live() -> tuple[list[int], list[int]]:
         made: list[int] = []
-        telling = EventQueue(lambda: NOON)
+        notify = EventQueue(lambda: NOON)
         for number in range(5):
-            telling(made.append, number)
+            notify(made.append, number)
         at_once = [*made]
         await turns()
         return at_once, made
@@ -34,11 +34,11 @@ def test_a_call_that_fails_does_not_silence_the_others() -> None:
         made: list[int] = []
         failed: list[str] = []
         asyncio.get_running_loop().set_exception_handler(lambda _, said: failed.append(str(said["exception"])))
-        telling = EventQueue(lambda: NOON)
-        telling(int, "no number")
-        telling(made.append, 1)
+        notify = EventQueue(lambda: NOON)
+        notify(int, "no number")
+        notify(made.append, 1)
         await turns()
-        telling(made.append, 2)
+        notify(made.append, 2)
         await turns()
         return made, failed
 
@@ -48,12 +48,12 @@ def test_a_call_that_fails_does_not_silence_the_others() -> None:
     assert len(failed) == 1
 
 
-def test_nothing_is_told_while_something_waits_to_be_started() -> None:
+def test_no_event_is_handed_over_while_a_start_is_pending() -> None:
     async def live() -> list[int]:
         made: list[int] = []
-        telling = EventQueue(lambda: NOON)
-        telling.hold_while(lambda: True)
-        telling(made.append, 1)
+        notify = EventQueue(lambda: NOON)
+        notify.hold_while(lambda: True)
+        notify(made.append, 1)
         await turns()
         return made
 
@@ -62,54 +62,54 @@ def test_nothing_is_told_while_something_waits_to_be_started() -> None:
 
 def test_a_burst_that_does_not_end_holds_it_up_for_a_second_only() -> None:
     async def live() -> bool:
-        told = asyncio.Event()
+        is_called = asyncio.Event()
         clock = VirtualClock(NOON)
-        telling = EventQueue(clock.now)
-        telling.hold_while(lambda: True)
-        telling(told.set)
+        notify = EventQueue(clock.now)
+        notify.hold_while(lambda: True)
+        notify(is_called.set)
         await clock.advance(timedelta(seconds=1))
         async with asyncio.timeout(60):
-            return await told.wait()
+            return await is_called.wait()
 
     assert asyncio.run(live())
 
 
-def test_what_is_told_late_has_the_time_at_which_it_happened() -> None:
+def test_an_event_handed_over_late_has_the_time_at_which_it_happened() -> None:
     async def live() -> list[Instant]:
         times: list[Instant] = []
         clock = VirtualClock(NOON)
-        telling = EventQueue(clock.now)
-        telling(lambda: times.append(telling.now()))
+        notify = EventQueue(clock.now)
+        notify(lambda: times.append(notify.now()))
         await clock.advance(timedelta(minutes=1))
-        telling.flush()
-        times.append(telling.now())
+        notify.flush()
+        times.append(notify.now())
         return times
 
     assert asyncio.run(live()) == [NOON, NOON + timedelta(minutes=1)]
 
 
-def test_a_sink_that_fails_keeps_nobody_from_being_told() -> None:
-    told: list[str] = []
+def test_a_failing_sink_gets_the_next_events() -> None:
+    names: list[str] = []
 
     def sink(each: Event) -> None:
-        told.append(each.name)
+        names.append(each.name)
         raise ValueError(each.name)
 
-    telling = EventQueue(lambda: NOON)
+    notify = EventQueue(lambda: NOON)
     for name in ("KrondReady", "KrondDraining"):
         fields: dict[str, object] = {"pid": 1, "jobs": 1, "state": ""} if name == "KrondReady" else {"active": 0}
-        telling.sink(sink)(make_event(name, **fields))
-    telling.flush()
+        notify.sink(sink)(make_event(name, **fields))
+    notify.flush()
 
-    assert told == ["KrondReady", "KrondDraining"]
+    assert names == ["KrondReady", "KrondDraining"]
 
 
 def test_no_more_than_a_bounded_number_ever_waits() -> None:
     made: list[int] = []
-    telling = EventQueue(lambda: NOON)
-    telling.hold_while(lambda: True)
+    notify = EventQueue(lambda: NOON)
+    notify.hold_while(lambda: True)
 
     for number in range(20_001):
-        telling(made.append, number)
+        notify(made.append, number)
 
     assert made == [*range(20_001)]

@@ -1,4 +1,4 @@
-"""Job files with errors: krond runs the jobs of the other files, and shows which files have failed."""
+"""Job files with errors: krond runs the jobs of the other files, and shows the failed files."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What tells krond run --watch of a change: the kernel, and a snapshot of the files; and a krond that watches."""
+"""krond run --watch detects changes by inotify and by snapshots of the files."""
 
 import asyncio
 import shutil

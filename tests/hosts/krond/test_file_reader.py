@@ -1,4 +1,4 @@
-"""Job files that are read by a process of their own say what they say here."""
+"""Job files read in a separate process give the same jobs as in this one."""
 
 import pickle
 import subprocess
@@ -122,7 +122,7 @@ def test_one_bad_file_refuses_all_if_the_settings_say_so(tmp_path: Path) -> None
     assert not read_files(asked._replace(configs=[*asked.configs, "/does/not/exist.toml"])).is_usable
 
 
-def test_what_is_known_is_only_named(tmp_path: Path) -> None:
+def test_a_known_job_is_only_named(tmp_path: Path) -> None:
     asked = write(tmp_path)
     backup, boot = works(asked)
     known = fingerprints([backup, boot])
@@ -136,7 +136,7 @@ def test_what_is_known_is_only_named(tmp_path: Path) -> None:
     assert changed.identity == backup.identity
 
 
-def test_what_is_written_in_another_way_and_means_the_same_is_only_named(tmp_path: Path) -> None:
+def test_a_job_with_the_same_meaning_in_another_form_is_only_named(tmp_path: Path) -> None:
     asked = write(tmp_path)
     backup, boot = works(asked)
     known = fingerprints([backup, boot])
@@ -153,7 +153,7 @@ def test_what_is_written_in_another_way_and_means_the_same_is_only_named(tmp_pat
     ]
 
 
-def test_of_what_is_known_it_is_told_where_it_stands(tmp_path: Path) -> None:
+def test_a_known_job_has_its_file_and_line(tmp_path: Path) -> None:
     asked = write(tmp_path)
     backup, boot = works(asked)
 
@@ -188,7 +188,7 @@ def test_a_process_that_fails_is_one_clear_error(tmp_path: Path, command: list[s
 
 
 @pytest.mark.parametrize("part", [0.0, 0.5, 1.0])
-def test_a_reader_whose_krond_has_died_ends_without_a_word(tmp_path: Path, part: float) -> None:
+def test_a_reader_whose_krond_has_died_ends_silently(tmp_path: Path, part: float) -> None:
     question = pickle.dumps(write(tmp_path))
     command = [sys.executable, "-c", "from kron.hosts.krond.file_reader import main; main()"]
     pipe = subprocess.PIPE

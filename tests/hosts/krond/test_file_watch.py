@@ -1,4 +1,4 @@
-"""krond run --watch: a change of the job files is noticed, and they are read when they have been still for a second."""
+"""krond run --watch reloads job files one second after their last change."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -94,78 +94,78 @@ def snapshot(text: str) -> Snapshot:
 
 
 async def begun() -> WatchedFiles:
-    world = WatchedFiles()
-    world.watch.start()
-    await world.settle()
-    return world
+    watched = WatchedFiles()
+    watched.watch.start()
+    await watched.settle()
+    return watched
 
 
 @in_a_loop
 async def test_a_change_is_read_after_a_second_without_another_one() -> None:
-    world = await begun()
+    watched = await begun()
 
-    await world.change("half")
-    assert world.read == []
-    await world.change("whole")  # within the second
-    assert await world.pass_time() == QUIET
-    assert world.read == []
-    assert await world.pass_time() == QUIET
+    await watched.change("half")
+    assert watched.read == []
+    await watched.change("whole")  # within the second
+    assert await watched.pass_time() == QUIET
+    assert watched.read == []
+    assert await watched.pass_time() == QUIET
 
-    assert world.read == ["whole"]
-    assert world.timers.pending == [POLL]
+    assert watched.read == ["whole"]
+    assert watched.timers.pending == [POLL]
 
 
 @in_a_loop
 async def test_files_that_do_not_change_are_not_read() -> None:
-    world = await begun()
+    watched = await begun()
 
-    await world.change("old")
-    await world.pass_time()
+    await watched.change("old")
+    await watched.pass_time()
 
-    assert world.read == []
+    assert watched.read == []
 
 
 @in_a_loop
 async def test_a_change_that_is_taken_back_within_a_second_is_not_read() -> None:
-    world = await begun()
+    watched = await begun()
 
-    await world.change("new")
-    await world.change("old")
-    await world.pass_time()
+    await watched.change("new")
+    await watched.change("old")
+    await watched.pass_time()
 
-    assert world.read == []
+    assert watched.read == []
 
 
 @in_a_loop
 async def test_without_reports_of_the_kernel_a_change_is_found_by_looking() -> None:
-    world = await begun()
-    world.files = "new"
+    watched = await begun()
+    watched.files = "new"
 
-    assert await world.pass_time() == POLL
-    await world.pass_time()
+    assert await watched.pass_time() == POLL
+    await watched.pass_time()
 
-    assert world.read == ["new"]
+    assert watched.read == ["new"]
 
 
 @in_a_loop
 async def test_files_that_were_read_otherwise_are_not_read_again() -> None:
-    world = await begun()
-    await world.change("new")
-    world.watch.applied = snapshot("new")  # by a reload that a user asked for
+    watched = await begun()
+    await watched.change("new")
+    watched.watch.applied = snapshot("new")  # by a reload that a user asked for
 
-    await world.pass_time()
+    await watched.pass_time()
 
-    assert world.read == []
+    assert watched.read == []
 
 
 @in_a_loop
 async def test_a_watch_that_is_stopped_reads_nothing() -> None:
-    world = await begun()
-    await world.change("new")
+    watched = await begun()
+    await watched.change("new")
 
-    world.watch.stop()
+    watched.watch.stop()
 
-    assert world.timers.pending == []
+    assert watched.timers.pending == []
 
 
 @in_a_loop
@@ -173,37 +173,37 @@ async def test_a_watch_survives_a_reload_that_fails() -> None:
     async def fail() -> None:
         raise ZeroDivisionError
 
-    world = await begun()
-    world.watch._reload = fail
-    await world.change("new")
+    watched = await begun()
+    watched.watch._reload = fail
+    await watched.change("new")
 
     with pytest.raises(ZeroDivisionError):
-        await world.pass_time()
+        await watched.pass_time()
 
-    assert world.timers.pending == [POLL]
+    assert watched.timers.pending == [POLL]
 
 
 @in_a_loop
 async def test_a_disk_that_does_not_answer_is_reported_once_and_looked_at_by_one_thread() -> None:
-    world = await begun()
-    world.answers.clear()
+    watched = await begun()
+    watched.answers.clear()
 
     for _ in range(3):
-        await world.pass_time()
+        await watched.pass_time()
 
-    assert world.late == ["the job files could not be read within 0.05 s: a disk or a network may not answer"]
-    assert world.looks == 2  # that of the beginning, and the one that waits
+    assert watched.late == ["the job files could not be read within 0.05 s: a disk or a network may not answer"]
+    assert watched.looks == 2  # that of the beginning, and the one that waits
 
 
 @in_a_loop
 async def test_a_disk_that_answers_again_is_watched_as_before() -> None:
-    world = await begun()
-    world.answers.clear()
-    await world.pass_time()
-    world.answers.set()
-    world.files = "new"
+    watched = await begun()
+    watched.answers.clear()
+    await watched.pass_time()
+    watched.answers.set()
+    watched.files = "new"
 
-    while not world.read:
-        await world.pass_time()
+    while not watched.read:
+        await watched.pass_time()
 
-    assert world.read == ["new"]
+    assert watched.read == ["new"]

@@ -1,4 +1,4 @@
-"""DeliveryQueue: notifications are delivered a few at a time, in their order, and tried three times."""
+"""Tests of DeliveryQueue: notifications are delivered a few at a time, in order, and tried three times."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -16,7 +16,7 @@ def notification(url: str) -> Notification:
     return Notification(JOB, "failure", Webhook(url), None)
 
 
-class Post:
+class DeliveryHarness:
     """A queue whose notifications are delivered by a function of the test."""
 
     def __init__(self, deliver: Callable[[Notification], Awaitable[str]]) -> None:
@@ -35,7 +35,7 @@ def test_a_notification_is_tried_three_times_and_then_given_up() -> None:
             tried.append(notification)
             return "no"
 
-        post = Post(deliver)
+        post = DeliveryHarness(deliver)
         post.queue.enqueue(notification("http://a"))
         await post.queue.close()
         return len(tried), post.failures
@@ -50,7 +50,7 @@ def test_a_notification_that_succeeds_at_the_third_try_has_not_failed() -> None:
         async def deliver(_: Notification) -> str:
             return answers.pop(0)
 
-        post = Post(deliver)
+        post = DeliveryHarness(deliver)
         post.queue.enqueue(notification("http://a"))
         await post.queue.close()
         return post.failures
@@ -68,7 +68,7 @@ def test_an_error_that_no_case_expects_is_a_failure_and_others_have_their_turn()
             done.append(notification.event)
             return ""
 
-        post = Post(deliver)
+        post = DeliveryHarness(deliver)
         post.queue.enqueue(Notification(JOB, "late", Webhook("http://a"), None))
         post.queue.enqueue(Notification(JOB, "failure", Webhook("http://a"), None))
         await post.queue.close()
@@ -91,7 +91,7 @@ def test_notifications_of_a_job_to_one_address_are_delivered_in_order() -> None:
             done.append(f"{notification.hook.url}/{notification.hook.below}")
             return ""
 
-        post = Post(deliver)
+        post = DeliveryHarness(deliver)
         for url, below in (("http://a", "start"), ("http://a", "fail"), ("http://b", "fail")):
             post.queue.enqueue(Notification(JOB, "ping", Ping(url, below), None))
         await post.queue.close()
@@ -116,7 +116,7 @@ def test_only_so_many_are_under_way_and_only_so_many_wait() -> None:
             done += 1
             return ""
 
-        post = Post(deliver)
+        post = DeliveryHarness(deliver)
         for number in range(10_003):
             post.queue.enqueue(notification(f"http://{number}"))
         await post.queue.close()
@@ -137,7 +137,7 @@ def test_a_dead_target_does_not_hold_up_others() -> None:
                 heard.set_result(notification.destination)
             return ""
 
-        post = Post(deliver)
+        post = DeliveryHarness(deliver)
         for number in range(100):
             post.queue.enqueue(notification(f"http://dead/{number}"))
         post.queue.enqueue(notification("http://alive"))
@@ -153,7 +153,7 @@ def test_a_close_in_a_hurry_does_not_wait_and_reports_what_was_not_delivered() -
             await asyncio.get_running_loop().create_future()
             return ""
 
-        post = Post(deliver)
+        post = DeliveryHarness(deliver)
         post.queue.enqueue(notification("http://a"))
         post.queue.stop_waiting()
         await post.queue.close()

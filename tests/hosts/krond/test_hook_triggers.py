@@ -1,4 +1,4 @@
-"""Alarms: which hook is told of what."""
+"""Tests of HookTriggers: which hook is called for which event."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -27,18 +27,18 @@ class SentNotifications:
     """The notifications that the hook triggers of one job have sent."""
 
     def __init__(self) -> None:
-        self.errands: list[Notification] = []
-        self.alarms = HookTriggers(self.errands.append)
+        self.queued: list[Notification] = []
+        self.alarms = HookTriggers(self.queued.append)
 
     @property
     def events(self) -> list[str]:
-        """What was told to hooks."""
-        return [errand.event for errand in self.errands if errand.event != "ping"]
+        """The events that hooks were called for."""
+        return [errand.event for errand in self.queued if errand.event != "ping"]
 
     @property
     def pings(self) -> list[str]:
-        """What was got."""
-        return [errand.hook.address() for errand in self.errands if isinstance(errand.hook, Ping)]
+        """The addresses that were pinged."""
+        return [errand.hook.address() for errand in self.queued if isinstance(errand.hook, Ping)]
 
     def end(self, result: ResultCode, *, attempt: int = 1, retry_at: datetime | None = None) -> None:
         """Let an attempt end."""
@@ -54,42 +54,42 @@ def execution(*, attempt: int = 1, started: datetime = three, before: str = "") 
 
 
 def sent_row(sent: SentNotifications) -> RunRow:
-    row = sent.errands[-1].row
+    row = sent.queued[-1].row
     assert row is not None
     return row
 
 
 @pytest.mark.parametrize("result", [ResultCode.FAILED, ResultCode.TIMEOUT, ResultCode.NOT_STARTED])
-def test_an_execution_that_fails_is_told_with_its_row(result: ResultCode) -> None:
-    told = SentNotifications()
+def test_a_failed_run_is_notified_with_its_row(result: ResultCode) -> None:
+    notifications = SentNotifications()
 
-    told.end(result)
+    notifications.end(result)
 
-    assert told.events == ["failure"]
-    assert sent_row(told).result is result
+    assert notifications.events == ["failure"]
+    assert sent_row(notifications).result is result
 
 
-def test_an_attempt_that_is_tried_again_is_told_to_nobody() -> None:
-    told = SentNotifications()
+def test_an_attempt_that_is_retried_is_not_notified() -> None:
+    notifications = SentNotifications()
 
-    told.end(ResultCode.FAILED, retry_at=AGAIN)
-    told.end(ResultCode.SUCCEEDED, attempt=2)
+    notifications.end(ResultCode.FAILED, retry_at=AGAIN)
+    notifications.end(ResultCode.SUCCEEDED, attempt=2)
 
-    assert told.events == []
-    assert told.pings == ["https://me:secret@ping/uuid?a=1#b"]
+    assert notifications.events == []
+    assert notifications.pings == ["https://me:secret@ping/uuid?a=1#b"]
 
 
 def test_the_last_attempt_decides_whether_the_execution_failed() -> None:
-    told = SentNotifications()
+    notifications = SentNotifications()
 
-    told.end(ResultCode.FAILED, retry_at=AGAIN)
-    told.end(ResultCode.FAILED, attempt=2)
+    notifications.end(ResultCode.FAILED, retry_at=AGAIN)
+    notifications.end(ResultCode.FAILED, attempt=2)
 
-    assert told.events == ["failure"]
+    assert notifications.events == ["failure"]
 
 
 def test_only_the_first_success_after_failures_is_a_recovery() -> None:
-    told = SentNotifications()
+    notifications = SentNotifications()
 
     for result in (
         ResultCode.SUCCEEDED,
@@ -98,128 +98,128 @@ def test_only_the_first_success_after_failures_is_a_recovery() -> None:
         ResultCode.SUCCEEDED,
         ResultCode.SUCCEEDED,
     ):
-        told.end(result)
+        notifications.end(result)
 
-    assert told.events == ["failure", "failure", "recovery"]
+    assert notifications.events == ["failure", "failure", "recovery"]
 
 
 @pytest.mark.parametrize("result", [ResultCode.REPLACED, ResultCode.STOPPED, ResultCode.UNKNOWN])
-def test_what_neither_failed_nor_succeeded_is_told_to_nobody_and_changes_nothing(result: ResultCode) -> None:
-    told = SentNotifications()
+def test_a_result_that_is_neither_failure_nor_success_is_not_notified_and_changes_nothing(result: ResultCode) -> None:
+    notifications = SentNotifications()
 
     for each in (ResultCode.FAILED, result, ResultCode.SUCCEEDED):
-        told.end(each)
+        notifications.end(each)
 
-    assert told.events == ["failure", "recovery"]
+    assert notifications.events == ["failure", "recovery"]
 
 
 @pytest.mark.parametrize("result", [ResultCode.REPLACED, ResultCode.STOPPED, ResultCode.UNKNOWN])
-def test_who_got_the_ping_of_a_start_gets_that_of_an_end_however_it_came(result: ResultCode) -> None:
-    told = SentNotifications()
+def test_a_ping_of_a_start_is_followed_by_one_of_the_end_however_it_came(result: ResultCode) -> None:
+    notifications = SentNotifications()
 
-    told.end(result)
+    notifications.end(result)
 
-    assert told.pings == ["https://me:secret@ping/uuid/fail?a=1#b"]
+    assert notifications.pings == ["https://me:secret@ping/uuid/fail?a=1#b"]
 
 
 def test_an_execution_that_never_began_pings_no_end() -> None:
-    told = SentNotifications()
+    notifications = SentNotifications()
     displaced = execution()
     displaced.was_started = False
 
-    told.alarms.on_ended([(displaced, RunEnd("r-1", three, ResultCode.REPLACED))])
+    notifications.alarms.on_ended([(displaced, RunEnd("r-1", three, ResultCode.REPLACED))])
 
-    assert told.errands == []
+    assert notifications.queued == []
 
 
 def test_an_execution_whose_next_attempt_is_given_up_has_failed() -> None:
-    told = SentNotifications()
+    notifications = SentNotifications()
 
-    told.end(ResultCode.TIMEOUT, retry_at=AGAIN)
-    told.alarms.on_retry_dropped("r-1")
+    notifications.end(ResultCode.TIMEOUT, retry_at=AGAIN)
+    notifications.alarms.on_retry_dropped("r-1")
 
-    assert told.events == ["failure"]
-    assert sent_row(told).result is ResultCode.TIMEOUT
-    assert told.pings == ["https://me:secret@ping/uuid/fail?a=1#b"]
+    assert notifications.events == ["failure"]
+    assert sent_row(notifications).result is ResultCode.TIMEOUT
+    assert notifications.pings == ["https://me:secret@ping/uuid/fail?a=1#b"]
 
 
-def test_what_is_given_up_is_told_once_and_an_attempt_that_began_again_is_not() -> None:
-    told = SentNotifications()
+def test_a_given_up_retry_is_notified_once_and_an_attempt_that_began_again_is_not() -> None:
+    notifications = SentNotifications()
 
-    told.end(ResultCode.FAILED, retry_at=AGAIN)
-    told.alarms.on_started([execution(attempt=2, before="r-1")])
-    told.alarms.on_retry_dropped("r-1")
+    notifications.end(ResultCode.FAILED, retry_at=AGAIN)
+    notifications.alarms.on_started([execution(attempt=2, before="r-1")])
+    notifications.alarms.on_retry_dropped("r-1")
 
-    assert told.errands == []
+    assert notifications.queued == []
 
 
 def test_a_next_attempt_of_an_earlier_life_that_is_given_up_is_a_failure_if_its_job_is_known() -> None:
-    told = SentNotifications()
-    told.alarms.load_pending_retries(
+    notifications = SentNotifications()
+    notifications.alarms.load_pending_retries(
         {"backup": JOB},
         [RunRow(each, each, RunKind.PERIOD, run_id=run) for each, run in (("backup", "old"), ("gone", "x"))],
     )
 
     for run_id in ("old", "x"):
-        told.alarms.on_retry_dropped(run_id)
+        notifications.alarms.on_retry_dropped(run_id)
 
-    assert told.events == ["failure"]
-    assert sent_row(told).run_id == "old"
+    assert notifications.events == ["failure"]
+    assert sent_row(notifications).run_id == "old"
 
 
 def test_a_job_that_failed_in_an_earlier_life_recovers_in_this_one() -> None:
-    told = SentNotifications()
-    told.alarms.load_failing({"backup"})
+    notifications = SentNotifications()
+    notifications.alarms.load_failing({"backup"})
 
-    told.end(ResultCode.SUCCEEDED)
+    notifications.end(ResultCode.SUCCEEDED)
 
-    assert told.events == ["recovery"]
+    assert notifications.events == ["recovery"]
 
 
-def test_what_this_life_has_seen_counts_more_than_what_the_ledger_says_later() -> None:
-    told = SentNotifications()
-    told.end(ResultCode.SUCCEEDED)
+def test_results_of_this_process_count_more_than_those_of_the_ledger() -> None:
+    notifications = SentNotifications()
+    notifications.end(ResultCode.SUCCEEDED)
 
-    told.alarms.load_failing({"backup"})
-    told.end(ResultCode.SUCCEEDED)
+    notifications.alarms.load_failing({"backup"})
+    notifications.end(ResultCode.SUCCEEDED)
 
-    assert told.events == []
+    assert notifications.events == []
 
 
 @pytest.mark.parametrize(("late", "events"), [(timedelta(seconds=60.9), []), (timedelta(seconds=61), ["late"])])
 def test_a_start_is_late_above_the_limit_in_whole_seconds(late: timedelta, events: list[str]) -> None:
-    told = SentNotifications()
+    notifications = SentNotifications()
 
-    told.alarms.on_started([execution(started=three + late)])
+    notifications.alarms.on_started([execution(started=three + late)])
 
-    assert told.events == events
+    assert notifications.events == events
 
 
 def test_only_the_first_attempt_can_be_late_or_begin() -> None:
-    told = SentNotifications()
+    notifications = SentNotifications()
 
-    told.alarms.on_started([execution(attempt=2, started=three + 10 * minute)])
+    notifications.alarms.on_started([execution(attempt=2, started=three + 10 * minute)])
 
-    assert told.errands == []
+    assert notifications.queued == []
 
 
 @pytest.mark.parametrize("outcome", list(Outcome), ids=lambda outcome: outcome.value)
-def test_of_periods_that_were_not_executed_only_the_missed_ones_are_told(outcome: Outcome) -> None:
-    told = SentNotifications()
+def test_of_periods_that_were_not_executed_only_the_missed_ones_are_notified(outcome: Outcome) -> None:
+    notifications = SentNotifications()
     record = PeriodRecord("backup", three, three, 1, three, three, outcome, "downtime", "", "key", three)
 
-    told.alarms.on_closed(work_of(JOB), record, decide(TIMING, three))
+    notifications.alarms.on_closed(work_of(JOB), record, decide(TIMING, three))
 
-    assert told.events == (["missed"] if outcome is Outcome.MISSED else [])
+    assert notifications.events == (["missed"] if outcome is Outcome.MISSED else [])
 
 
 def test_an_execution_pings_its_start_and_its_end() -> None:
-    told = SentNotifications()
+    notifications = SentNotifications()
 
-    told.alarms.on_started([execution()])
-    told.end(ResultCode.FAILED)
+    notifications.alarms.on_started([execution()])
+    notifications.end(ResultCode.FAILED)
 
-    assert told.pings == ["https://me:secret@ping/uuid/start?a=1#b", "https://me:secret@ping/uuid/fail?a=1#b"]
+    assert notifications.pings == ["https://me:secret@ping/uuid/start?a=1#b", "https://me:secret@ping/uuid/fail?a=1#b"]
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_an_execution_pings_its_start_and_its_end() -> None:
         (Webhook("https://me:secret@host:8443/secret"), "host:8443"),
         (Ping("http://host?secret"), "host"),
         (HookCommand(("/usr/bin/mail", "secret")), "/usr/bin/mail"),
-        (HookCommand(("/bin/sh", "-c", "TOKEN=secret page-somebody secret | cat")), "page-somebody"),
+        (HookCommand(("/bin/sh", "-c", "TOKEN=secret page-oncall secret | cat")), "page-oncall"),
     ],
     ids=["an address", "a ping", "a command", "a text for a shell"],
 )

@@ -25,7 +25,7 @@ ping = "{target.url}/ping"
     return f'[jobs.a]\n{NEVER}\ncommand = "{command}"\n{hooks}'
 
 
-def test_a_failure_is_told_again_until_it_is_heard_and_so_is_the_recovery_after_a_restart(tmp_path: Path) -> None:
+def test_a_failure_is_sent_until_it_is_delivered_and_so_is_the_recovery_after_a_restart(tmp_path: Path) -> None:
     with listening() as target:
         krond = Krond(tmp_path, job(target, "false")).start()
         run_id = krond.ask("trigger", "a", "--wait").stdout.strip()
@@ -47,7 +47,7 @@ def test_a_failure_is_told_again_until_it_is_heard_and_so_is_the_recovery_after_
     assert json.loads(again["/recovery"].body)["result"] == "succeeded"
 
 
-def test_what_a_server_refuses_is_tried_again_also_by_a_krond_that_ends(tmp_path: Path) -> None:
+def test_a_refused_notification_is_tried_again_also_by_a_krond_that_ends(tmp_path: Path) -> None:
     draining = Event()
 
     def refuse(handler: BaseHTTPRequestHandler) -> None:
@@ -84,7 +84,7 @@ def test_a_command_gets_the_row_and_what_happened(tmp_path: Path) -> None:
     assert variables["KRON_HOOK_ID"].startswith("hook-")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
 def test_a_command_is_run_as_the_user_of_its_job(tmp_path: Path) -> None:
     with TemporaryDirectory() as place:  # which others may enter
         Path(place).chmod(0o777)
@@ -111,7 +111,7 @@ def test_a_hook_that_fails_is_an_event_and_the_history_knows_nothing_of_it(tmp_p
     assert len(krond.json("history")) == 1
 
 
-def test_hooks_that_change_are_told_from_the_next_run_on(tmp_path: Path) -> None:
+def test_changed_hooks_are_called_from_the_next_run_on(tmp_path: Path) -> None:
     with listening() as target:
         krond = Krond(tmp_path, f'[jobs.a]\n{NEVER}\ncommand = "false"\n').start()
         krond.write(f'[jobs.a]\n{NEVER}\ncommand = "false"\non_failure = ["{target.url}/new"]\n')
@@ -151,13 +151,13 @@ def test_a_replaced_execution_that_was_to_be_tried_again_ends_before_the_next_on
         run_once(krond)
         run_once(krond)
 
-        told = [target.take().path for _ in range(4)]
-        assert [path for path in told if path != "/failure"] == ["/ping/start", "/ping/fail", "/ping/start"]
+        requests = [target.take().path for _ in range(4)]
+        assert [path for path in requests if path != "/failure"] == ["/ping/start", "/ping/fail", "/ping/start"]
         krond.ask("stop")
         krond.end()
 
 
-def test_what_an_earlier_krond_would_have_tried_again_and_this_one_does_not_has_failed(tmp_path: Path) -> None:
+def test_a_run_that_an_earlier_krond_would_have_retried_and_this_one_does_not_has_failed(tmp_path: Path) -> None:
     with listening() as target:
         krond = Krond(tmp_path, tried_again(target)).start()
         run_once(krond)
@@ -167,8 +167,8 @@ def test_what_an_earlier_krond_would_have_tried_again_and_this_one_does_not_has_
         krond.write(tried_again(target, retries=0))
         krond.start()
 
-        told = {each.path: each for each in (target.take() for _ in range(2))}
-        assert told.keys() == {"/ping/fail", "/failure"}
-        assert json.loads(told["/failure"].body)["exit_code"] == 1
+        requests = {each.path: each for each in (target.take() for _ in range(2))}
+        assert requests.keys() == {"/ping/fail", "/failure"}
+        assert json.loads(requests["/failure"].body)["exit_code"] == 1
         krond.ask("stop")
         krond.end()

@@ -1,4 +1,4 @@
-"""krond check: what of this host its jobs need, and whether it is there."""
+"""krond check: the users, folders and programs that jobs need on this host."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from tests.hosts.krond.command_runner import GOOD, check, check_as_nobody, write
 
 
 @pytest.mark.parametrize("key", ["user", "group"])
-def test_somebody_who_does_not_exist_is_an_error_here_and_a_warning_elsewhere(tmp_path: Path, key: str) -> None:
+def test_a_user_that_does_not_exist_is_an_error_here_and_a_warning_elsewhere(tmp_path: Path, key: str) -> None:
     keys = f'{key} = "no-such-one"\n{GOOD}'
     message = f'jobs.x.{key}: this {key} does not exist, found "no-such-one"; name one of this host'
 
@@ -21,7 +21,7 @@ def test_somebody_who_does_not_exist_is_an_error_here_and_a_warning_elsewhere(tm
 
 
 @pytest.mark.parametrize("key", ["user", "group"])
-def test_somebody_who_does_not_exist_is_told_beside_whatever_else_is_wrong(tmp_path: Path, key: str) -> None:
+def test_a_user_that_does_not_exist_is_reported_beside_other_errors(tmp_path: Path, key: str) -> None:
     found = check(tmp_path, f'{key} = "no-such-one"\nschedule = "61 * * * *"\n')
 
     assert [line.partition(";")[0] for line in found] == [
@@ -55,8 +55,8 @@ def test_a_directory_that_does_not_exist_is_a_warning(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_what_this_process_may_not_see_is_no_failure() -> None:
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_path_that_this_process_may_not_read_is_no_failure() -> None:
     with TemporaryDirectory() as place:
         hidden = Path(place, "hidden")
         hidden.mkdir(mode=0o700)
@@ -77,7 +77,7 @@ def test_a_program_is_looked_for_in_the_jobs_own_path(tmp_path: Path) -> None:
     assert check(tmp_path, f'{GOOD.replace("/bin/true", "./mine")}cwd = "{tmp_path}"\n') == []
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_a_user_that_this_process_may_not_become_is_an_error(tmp_path: Path) -> None:
     file = write(tmp_path, f'user = "root"\ngroup = "root"\n{GOOD}')
     program = (
@@ -123,7 +123,7 @@ def shell(text: str, more: str = "") -> str:
         ("echo x | tee /dev/stderr", "tee -a /dev/stderr"),
     ],
 )
-def test_a_shell_that_opens_its_own_output_anew_is_warned_about(tmp_path: Path, text: str, fix: str) -> None:
+def test_a_shell_that_opens_its_own_output_again_is_warned_about(tmp_path: Path, text: str, fix: str) -> None:
     (line,) = check(tmp_path, shell(text))
 
     assert line.startswith("3: warning: jobs.x.command: empties what the job has written so far, found ")

@@ -1,4 +1,4 @@
-"""Events are written in order, and nobody waits for who reads them."""
+"""Events are written in order, and a slow reader delays no job."""
 
 import fcntl
 import json
@@ -52,7 +52,7 @@ def test_lines_come_out_in_their_order() -> None:
         outlet.finish(LONGEST)
 
 
-def test_what_is_taken_is_written_before_the_end() -> None:
+def test_accepted_events_are_written_before_the_end() -> None:
     with pipe() as (reading, writing):
         outlet = LogWriter(writing)
         outlet.as_text().write("the last\n")
@@ -72,7 +72,7 @@ def test_the_end_does_not_wait_for_who_does_not_read() -> None:
         outlet.finish(LONGEST)
 
 
-def test_events_that_nobody_reads_are_dropped_and_counted_where_they_are_missing() -> None:
+def test_unread_events_are_dropped_and_counted_where_they_are_missing() -> None:
     with pipe() as (reading, writing):
         os.set_blocking(reading, False)
         outlet = LogWriter(writing, most=10_000)
@@ -84,15 +84,15 @@ def test_events_that_nobody_reads_are_dropped_and_counted_where_they_are_missing
             sink.report_dropped()
             with suppress(BlockingIOError):
                 data += os.read(reading, SMALLEST_PIPE)
-        *told, dropped = map(json.loads, data.splitlines())
+        *kept, dropped = map(json.loads, data.splitlines())
 
-        assert [line["uid"] for line in told] == list(range(len(told)))
-        assert (dropped["event"], dropped["count"]) == ("EventsDropped", 1_000 - len(told))
+        assert [line["uid"] for line in kept] == list(range(len(kept)))
+        assert (dropped["event"], dropped["count"]) == ("EventsDropped", 1_000 - len(kept))
 
         outlet.finish(LONGEST)
 
 
-def test_a_krond_whose_events_nobody_reads_goes_on(tmp_path: Path) -> None:
+def test_a_krond_with_unread_events_continues(tmp_path: Path) -> None:
     krond = Krond(tmp_path, f"[jobs.a]\n{NEVER}\ncommand = 'false'\nretries = 20\nretry_delay = '0s'\n").start()
     assert krond.process is not None
     assert krond.process.stderr is not None
@@ -142,7 +142,7 @@ def test_a_line_that_was_torn_ends_before_the_next_one_and_is_counted(tmp_path: 
     assert dropped == 1
 
 
-def test_who_made_the_descriptor_impatient_loses_no_line() -> None:
+def test_a_non_blocking_descriptor_loses_no_line() -> None:
     with pipe() as (reading, writing):
         os.set_blocking(writing, False)
         outlet = LogWriter(writing)

@@ -1,4 +1,4 @@
-"""The listener of a real krond: its address, its token, its numbers, and its end."""
+"""The listener of a real krond: its address, its token, its metrics, and its shutdown."""
 
 import http.client
 import os
@@ -90,7 +90,7 @@ def test_a_krond_shows_its_health_its_token_once_and_its_numbers_to_who_has_it(k
     assert "# TYPE kron_monitor_violations_total counter" in numbers
 
 
-def test_a_job_that_is_removed_has_no_numbers_any_more(krond: Krond) -> None:
+def test_a_removed_job_has_no_metrics(krond: Krond) -> None:
     krond.ask("trigger", "fails", "--wait")
     krond.write(f'[krond]\nlisten = "127.0.0.1:0"\n{OTHER}')
     krond.ask("reload")
@@ -101,7 +101,7 @@ def test_a_job_that_is_removed_has_no_numbers_any_more(krond: Krond) -> None:
     assert "kron_jobs 1.0" in numbers
 
 
-def test_the_second_start_has_the_same_token_does_not_tell_it_and_knows_no_sessions(krond: Krond) -> None:
+def test_the_second_start_has_the_same_token_does_not_print_it_and_has_no_sessions(krond: Krond) -> None:
     before, value = bearer(krond), session(krond)
     assert get(krond, "/monitor", Cookie=cookie_of(krond, value))[0] == 200
     krond.ask("stop")

@@ -1,4 +1,4 @@
-"""read_token: made once, for its owner alone, and refused where others could know it."""
+"""Tests of read_token: created once, for its owner only, and refused if other users could read it."""
 
 import os
 import stat
@@ -22,7 +22,7 @@ def test_a_token_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_token_of_somebody_else_is_taken(tmp_path: Path) -> None:
+def test_a_token_that_the_user_wrote_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text("a-token-of-my-own\n")
     path.chmod(0o640)

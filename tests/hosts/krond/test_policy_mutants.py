@@ -57,8 +57,8 @@ MUTANTS = (
 )
 
 
-def test_a_host_that_keeps_its_policies_violates_nothing() -> None:
-    assert violated() == []
+async def test_a_host_that_keeps_its_policies_violates_nothing() -> None:
+    assert await violated() == []
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

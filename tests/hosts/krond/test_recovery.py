@@ -1,4 +1,4 @@
-"""krond after a year of downtime: soon ready, and while it is not, it says so."""
+"""krond after a year of downtime is ready soon, and reports that it is not ready until then."""
 
 import asyncio
 import sqlite3

@@ -1,4 +1,4 @@
-"""Files that are read anew by a krond that runs: what moved, and what is gone and comes back."""
+"""Reloading job files in a running krond: changed, removed and returning jobs."""
 
 import asyncio
 import json
@@ -51,18 +51,18 @@ def test_a_job_that_is_gone_and_comes_back_is_active_while_it_runs(krond: Krond)
     assert [job["active"] for job in krond.json("jobs")] == [1, 0]
 
 
-def test_what_is_doubtful_in_files_that_are_valid_is_told_at_a_reload(krond: Krond) -> None:
+def test_warnings_about_valid_files_are_printed_at_a_reload(krond: Krond) -> None:
     krond.write(f"[jobs.a]\n{NEVER}\ncommand = '/does/not/exist'\n")
 
-    told = krond.ask("reload")
+    answer = krond.ask("reload")
 
-    assert told.returncode == 0
-    assert told.stderr.startswith(f"{krond.file}:3: warning: jobs.a.command: ")
+    assert answer.returncode == 0
+    assert answer.stderr.startswith(f"{krond.file}:3: warning: jobs.a.command: ")
     warning = krond.wait_for("WarningFound")
     assert (warning["file"], warning["line"], warning["field"]) == (str(krond.file), 3, "jobs.a.command")
 
 
-def test_a_reload_for_scripts_says_what_became_of_the_jobs_and_nothing_else(krond: Krond) -> None:
+def test_a_reload_with_json_prints_the_changes_and_nothing_else(krond: Krond) -> None:
     assert set(krond.json("reload")) == {"declared_at", "added", "changed", "removed", "unchanged"}
 
 

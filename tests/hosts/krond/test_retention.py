@@ -1,4 +1,4 @@
-"""remove_old_output: output that was written long ago leaves the disk, and nothing else."""
+"""Tests of remove_old_output: old output is removed from the disk, and nothing else."""
 
 import os
 from pathlib import Path

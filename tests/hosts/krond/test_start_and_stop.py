@@ -1,4 +1,4 @@
-"""How krond begins and ends: what it says of its files, what it heeds before it is ready, when it has gone."""
+"""The start and stop of krond: its messages about files, early signals, and the end of the process."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""State: a directory of one krond alone, or a clear refusal."""
+"""Tests of the state directory: it belongs to one krond, or is clearly refused."""
 
 import os
 import stat
@@ -24,7 +24,7 @@ def test_a_missing_directory_is_made_for_its_owner_alone(tmp_path: Path) -> None
     assert stat.S_IMODE((state.path / "lock").stat().st_mode) == 0o600
 
 
-def test_two_kronds_cannot_have_one_directory_and_the_second_is_told_who_has_it(tmp_path: Path) -> None:
+def test_two_kronds_cannot_have_one_directory_and_the_error_names_the_first(tmp_path: Path) -> None:
     state = taken(tmp_path / "state")
 
     with pytest.raises(StateDirectoryError, match="in use by another scheduler of this process"):
@@ -60,7 +60,7 @@ def test_a_file_is_no_directory(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a directory away")
-def test_somebody_elses_directory_is_refused(tmp_path: Path) -> None:
+def test_a_directory_of_another_user_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "state"
     path.mkdir(mode=0o700)
     os.chown(path, 65534, 65534)

@@ -1,4 +1,4 @@
-"""A clock that was days ahead and is corrected: each task runs again from its next time, with one event."""
+"""A clock that was days ahead is corrected: each task runs again from its next time, with one event."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -19,7 +19,6 @@ from kron.testing import FaultyLedger, MemoryTaskLedger, VirtualClock, crash
 from kron.theory.checker import Checker
 from kron.theory.trace_format import TraceHeader
 from kron.trace.recorder import TraceRecorder
-from tests.calls import on_a_loop
 from tests.theory.traces import violated
 
 NOON = parse_instant("2026-03-02T12:00:30Z")
@@ -71,125 +70,119 @@ def hours(*values: int) -> list[Instant]:
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def world(request: pytest.FixtureRequest, tmp_path: Path) -> RestartableScheduler:
+def harness(request: pytest.FixtureRequest, tmp_path: Path) -> RestartableScheduler:
     memory = MemoryTaskLedger()
     return RestartableScheduler(
         lambda: memory if request.param == "memory" else SqliteTaskLedger(tmp_path / "tasks.db")
     )
 
 
-async def run_ahead(world: RestartableScheduler, cron: str = "0 * * * *", *, fails: bool = False) -> Instant:
+async def run_ahead(harness: RestartableScheduler, cron: str = "0 * * * *", *, fails: bool = False) -> Instant:
     """Live for an hour or two with a clock that is days ahead, stop, and correct it; return when the last run began."""
-    world.clock.jump(AHEAD)
-    await world.start(cron, fails=fails)
-    await world.clock.advance(HOUR)
-    last = world.starts[-1]
-    await world.scheduler.stop()
-    world.clock.jump(-AHEAD)
-    world.starts.clear()
-    world.new_scheduler()
+    harness.clock.jump(AHEAD)
+    await harness.start(cron, fails=fails)
+    await harness.clock.advance(HOUR)
+    last = harness.starts[-1]
+    await harness.scheduler.stop()
+    harness.clock.jump(-AHEAD)
+    harness.starts.clear()
+    harness.new_scheduler()
     return last
 
 
-@on_a_loop
-async def test_a_task_whose_last_start_is_days_ahead_runs_again_at_its_next_time(world: RestartableScheduler) -> None:
-    last = await run_ahead(world)  # it is 13:00:30 now
+async def test_a_task_whose_last_start_is_days_ahead_runs_again_at_its_next_time(harness: RestartableScheduler) -> None:
+    last = await run_ahead(harness)  # it is 13:00:30 now
 
-    await world.start()
-    await world.clock.advance(2 * HOUR)
+    await harness.start()
+    await harness.clock.advance(2 * HOUR)
 
-    assert world.starts == hours(14, 15)
-    assert world.clamps == [clamp_of(last, NOON + HOUR)]
-    assert next(event for event in world.events if event.name == "BaselineClamped").level == "WARNING"
-    await world.scheduler.stop()
-
-
-@on_a_loop
-async def test_a_clamp_that_was_recorded_is_not_told_again_by_the_next_start(world: RestartableScheduler) -> None:
-    await run_ahead(world)
-    await world.start()
-    await crash(world.scheduler)
-
-    world.new_scheduler()
-    await world.start()
-
-    assert len(world.clamps) == 1
-    assert (await world.disk.load())["report"].last_attempt == NOON + HOUR
-    await world.scheduler.stop()
+    assert harness.starts == hours(14, 15)
+    assert harness.clamps == [clamp_of(last, NOON + HOUR)]
+    assert next(event for event in harness.events if event.name == "BaselineClamped").level == "WARNING"
+    await harness.scheduler.stop()
 
 
-@on_a_loop
-async def test_a_clamp_that_could_not_be_recorded_is_left_to_the_next_start(world: RestartableScheduler) -> None:
-    last = await run_ahead(world)
-    world.disk.fail_next()
+async def test_a_recorded_clamp_is_not_reported_again_by_the_next_start(harness: RestartableScheduler) -> None:
+    await run_ahead(harness)
+    await harness.start()
+    await crash(harness.scheduler)
+
+    harness.new_scheduler()
+    await harness.start()
+
+    assert len(harness.clamps) == 1
+    assert (await harness.disk.load())["report"].last_attempt == NOON + HOUR
+    await harness.scheduler.stop()
+
+
+async def test_a_clamp_that_could_not_be_recorded_is_left_to_the_next_start(harness: RestartableScheduler) -> None:
+    last = await run_ahead(harness)
+    harness.disk.fail_next()
     with pytest.raises(Exception, match="no space left"):
-        await world.start()
-    assert world.clamps == []
-    await world.clock.advance(MINUTE)
+        await harness.start()
+    assert harness.clamps == []
+    await harness.clock.advance(MINUTE)
 
-    await world.start()
+    await harness.start()
 
-    assert world.clamps == [clamp_of(last, NOON + HOUR + MINUTE)]
-    await world.scheduler.stop()
+    assert harness.clamps == [clamp_of(last, NOON + HOUR + MINUTE)]
+    await harness.scheduler.stop()
 
 
-@on_a_loop
 async def test_a_task_that_was_registered_days_ahead_and_never_ran_counts_as_registered_now(
-    world: RestartableScheduler,
+    harness: RestartableScheduler,
 ) -> None:
-    world.clock.jump(AHEAD)
-    await world.start("0 9 * * *")
-    came = world.clock.now()
-    await world.scheduler.stop()
-    world.clock.jump(-AHEAD)
-    world.new_scheduler()
+    harness.clock.jump(AHEAD)
+    await harness.start("0 9 * * *")
+    came = harness.clock.now()
+    await harness.scheduler.stop()
+    harness.clock.jump(-AHEAD)
+    harness.new_scheduler()
 
-    await world.start("0 9 * * *")
-    await world.clock.advance(DAY)
+    await harness.start("0 9 * * *")
+    await harness.clock.advance(DAY)
 
-    assert world.starts == [parse_instant("2026-03-03T09:00:00Z")]
-    assert world.clamps == [clamp_of(came, NOON)]
-    await world.scheduler.stop()
-
-
-@on_a_loop
-async def test_a_start_half_an_hour_ahead_is_waited_for_as_before(world: RestartableScheduler) -> None:
-    await world.start("0,45 * * * *")
-    await world.clock.advance(HOUR)
-    await world.scheduler.stop()
-    world.starts.clear()
-    world.clock.jump(-HOUR / 2)  # 12:30:30, after a start at 13:00
-
-    world.new_scheduler()
-    await world.start("0,45 * * * *")
-    await world.clock.advance(HOUR + 20 * MINUTE)
-
-    assert world.clamps == []
-    assert world.starts == [parse_instant("2026-03-02T13:45:00Z")]
-    await world.scheduler.stop()
+    assert harness.starts == [parse_instant("2026-03-03T09:00:00Z")]
+    assert harness.clamps == [clamp_of(came, NOON)]
+    await harness.scheduler.stop()
 
 
-@on_a_loop
-async def test_an_interrupted_run_of_days_ahead_restarts_at_once(world: RestartableScheduler) -> None:
-    world.clock.jump(AHEAD)
-    await world.start()
-    await world.clock.advance(HOUR)
-    await world.scheduler.stop()
-    world.clock.jump(-AHEAD)
-    record = (await load(world))["report"]
+async def test_a_start_half_an_hour_ahead_is_waited_for_as_before(harness: RestartableScheduler) -> None:
+    await harness.start("0,45 * * * *")
+    await harness.clock.advance(HOUR)
+    await harness.scheduler.stop()
+    harness.starts.clear()
+    harness.clock.jump(-HOUR / 2)  # 12:30:30, after a start at 13:00
 
-    await remember(world, record._replace(running_since=record.last_attempt, scheduler="another"))
-    world.starts.clear()
-    world.new_scheduler()
-    await world.start()
+    harness.new_scheduler()
+    await harness.start("0,45 * * * *")
+    await harness.clock.advance(HOUR + 20 * MINUTE)
 
-    assert world.starts == [NOON + HOUR]
-    assert len(world.clamps) == 1
-    await world.scheduler.stop()
+    assert harness.clamps == []
+    assert harness.starts == [parse_instant("2026-03-02T13:45:00Z")]
+    await harness.scheduler.stop()
 
 
-async def load(world: RestartableScheduler) -> Mapping[str, TaskRecord]:
-    ledger = world._ledger()
+async def test_an_interrupted_run_of_days_ahead_restarts_at_once(harness: RestartableScheduler) -> None:
+    harness.clock.jump(AHEAD)
+    await harness.start()
+    await harness.clock.advance(HOUR)
+    await harness.scheduler.stop()
+    harness.clock.jump(-AHEAD)
+    record = (await load(harness))["report"]
+
+    await remember(harness, record._replace(running_since=record.last_attempt, scheduler="another"))
+    harness.starts.clear()
+    harness.new_scheduler()
+    await harness.start()
+
+    assert harness.starts == [NOON + HOUR]
+    assert len(harness.clamps) == 1
+    await harness.scheduler.stop()
+
+
+async def load(harness: RestartableScheduler) -> Mapping[str, TaskRecord]:
+    ledger = harness._ledger()
     await ledger.open()
     try:
         return await ledger.load()
@@ -197,8 +190,8 @@ async def load(world: RestartableScheduler) -> Mapping[str, TaskRecord]:
         await ledger.close()
 
 
-async def remember(world: RestartableScheduler, record: TaskRecord) -> None:
-    ledger = world._ledger()
+async def remember(harness: RestartableScheduler, record: TaskRecord) -> None:
+    ledger = harness._ledger()
     await ledger.open()
     await ledger.load()
     await ledger.append(TaskBatch(records=[record]))
@@ -208,118 +201,112 @@ async def remember(world: RestartableScheduler, record: TaskRecord) -> None:
 # --- while it runs ----------------------------------------------------------------------------------------------------
 
 
-@on_a_loop
 async def test_a_running_scheduler_whose_clock_is_corrected_goes_on_at_the_next_time(
-    world: RestartableScheduler,
+    harness: RestartableScheduler,
 ) -> None:
-    world.clock.jump(AHEAD)
-    await world.start()
-    await world.clock.advance(HOUR)
-    last = world.starts[-1]
-    world.starts.clear()
+    harness.clock.jump(AHEAD)
+    await harness.start()
+    await harness.clock.advance(HOUR)
+    last = harness.starts[-1]
+    harness.starts.clear()
 
-    world.clock.jump(-AHEAD)  # 13:00:30
-    await world.clock.advance(2 * HOUR)
+    harness.clock.jump(-AHEAD)  # 13:00:30
+    await harness.clock.advance(2 * HOUR)
 
-    assert world.starts == hours(14, 15)
-    assert world.clamps == [clamp_of(last, NOON + HOUR)]
-    await world.scheduler.stop()
+    assert harness.starts == hours(14, 15)
+    assert harness.clamps == [clamp_of(last, NOON + HOUR)]
+    await harness.scheduler.stop()
 
 
-@on_a_loop
-async def test_a_retry_of_days_ahead_waits_its_delay_from_the_correction(world: RestartableScheduler) -> None:
-    world.clock.jump(AHEAD)
-    await world.start(fails=True, delay=2 * HOUR)
-    await world.clock.advance(HOUR)
-    world.starts.clear()
+async def test_a_retry_of_days_ahead_waits_its_delay_from_the_correction(harness: RestartableScheduler) -> None:
+    harness.clock.jump(AHEAD)
+    await harness.start(fails=True, delay=2 * HOUR)
+    await harness.clock.advance(HOUR)
+    harness.starts.clear()
 
-    world.clock.jump(-AHEAD)  # 13:00:30; the schedule comes first
-    await world.clock.advance(HOUR - 31 * SECOND)
-    assert world.starts == []
-    (record,) = (await world.disk.load()).values()
+    harness.clock.jump(-AHEAD)  # 13:00:30; the schedule comes first
+    await harness.clock.advance(HOUR - 31 * SECOND)
+    assert harness.starts == []
+    (record,) = (await harness.disk.load()).values()
     assert record.retry_until == NOON + 3 * HOUR
-    await world.scheduler.stop()
+    await harness.scheduler.stop()
 
 
-@on_a_loop
-async def test_two_corrections_that_are_more_than_an_hour_together_clamp_once(world: RestartableScheduler) -> None:
-    await world.start("0 * * * *")
-    await world.clock.advance(2 * HOUR)  # a start at 14:00
-    world.starts.clear()
+async def test_two_corrections_that_are_more_than_an_hour_together_clamp_once(harness: RestartableScheduler) -> None:
+    await harness.start("0 * * * *")
+    await harness.clock.advance(2 * HOUR)  # a start at 14:00
+    harness.starts.clear()
     for _ in range(2):
-        world.clock.jump(-40 * MINUTE)
-        await world.settle()
+        harness.clock.jump(-40 * MINUTE)
+        await harness.settle()
 
-    await world.clock.advance(HOUR)
+    await harness.clock.advance(HOUR)
 
-    assert len(world.clamps) == 1
-    assert world.starts == hours(13)
-    await world.scheduler.stop()
+    assert len(harness.clamps) == 1
+    assert harness.starts == hours(13)
+    await harness.scheduler.stop()
 
 
-@on_a_loop
-async def test_a_clamp_whose_record_fails_counts_from_the_correction_and_is_told_when_it_is_durable(
-    world: RestartableScheduler,
+async def test_a_clamp_whose_record_fails_counts_from_the_correction_and_is_reported_when_durable(
+    harness: RestartableScheduler,
 ) -> None:
-    world.clock.jump(AHEAD)
-    await world.start()
-    await world.clock.advance(HOUR)
-    last = world.starts.pop()
-    world.disk.fail_next(2)
+    harness.clock.jump(AHEAD)
+    await harness.start()
+    await harness.clock.advance(HOUR)
+    last = harness.starts.pop()
+    harness.disk.fail_next(2)
 
-    world.clock.jump(-AHEAD)
-    await world.settle()
-    assert world.clamps == []
-    await world.clock.advance(MINUTE)
+    harness.clock.jump(-AHEAD)
+    await harness.settle()
+    assert harness.clamps == []
+    await harness.clock.advance(MINUTE)
 
-    assert world.clamps == [clamp_of(last, NOON + HOUR)]
-    assert (await world.disk.load())["report"].last_attempt == NOON + HOUR
-    await world.scheduler.stop()
+    assert harness.clamps == [clamp_of(last, NOON + HOUR)]
+    assert (await harness.disk.load())["report"].last_attempt == NOON + HOUR
+    await harness.scheduler.stop()
 
 
-@on_a_loop
 async def test_an_end_of_days_ahead_that_is_settled_after_the_correction_counts_as_now(
-    world: RestartableScheduler,
+    harness: RestartableScheduler,
 ) -> None:
     async def fails() -> None:
-        await world.clock.sleep(MINUTE)
+        await harness.clock.sleep(MINUTE)
         raise ValueError("no report")
 
-    await world.scheduler.initialize([("report", "0 * * * *", fails, 5 * MINUTE)])
-    await world.clock.advance(HOUR - 15 * SECOND)  # 13:00:15
-    world.clock.jump(AHEAD)
-    await world.clock.advance(30 * SECOND)
-    world.disk.fail_next(3)
-    await world.clock.advance(30 * SECOND)  # it has ended, and that could not be recorded
-    world.clock.jump(-AHEAD)
+    await harness.scheduler.initialize([("report", "0 * * * *", fails, 5 * MINUTE)])
+    await harness.clock.advance(HOUR - 15 * SECOND)  # 13:00:15
+    harness.clock.jump(AHEAD)
+    await harness.clock.advance(30 * SECOND)
+    harness.disk.fail_next(3)
+    await harness.clock.advance(30 * SECOND)  # it has ended, and that could not be recorded
+    harness.clock.jump(-AHEAD)
 
-    await world.clock.advance(MINUTE)
+    await harness.clock.advance(MINUTE)
 
-    retry = (await world.disk.load())["report"].retry_until
+    retry = (await harness.disk.load())["report"].retry_until
     assert retry is not None
-    assert timedelta(0) < retry - world.clock.now() <= 5 * MINUTE
-    await world.scheduler.stop()
+    assert timedelta(0) < retry - harness.clock.now() <= 5 * MINUTE
+    await harness.scheduler.stop()
 
 
-@on_a_loop
 async def test_a_start_that_is_not_far_ahead_is_not_repeated_because_its_failure_is(
-    world: RestartableScheduler,
+    harness: RestartableScheduler,
 ) -> None:
     async def fails() -> None:
-        world.starts.append(world.clock.now())
-        await world.clock.sleep(50 * MINUTE)
+        harness.starts.append(harness.clock.now())
+        await harness.clock.sleep(50 * MINUTE)
         raise ValueError("no report")
 
-    await world.scheduler.initialize([("report", "0 * * * *", fails, 5 * HOUR)])
-    await world.clock.advance(HOUR - 30 * SECOND)  # it starts at 12:00:30 and, owed again, at 13:00
-    await world.clock.advance(51 * MINUTE)
-    world.starts.clear()
+    await harness.scheduler.initialize([("report", "0 * * * *", fails, 5 * HOUR)])
+    await harness.clock.advance(HOUR - 30 * SECOND)  # it starts at 12:00:30 and, owed again, at 13:00
+    await harness.clock.advance(51 * MINUTE)
+    harness.starts.clear()
 
-    world.clock.jump(-53 * MINUTE - 20 * MINUTE)  # 12:38, with a start at 13:00 and a failure at 13:50
-    await world.clock.advance(HOUR)
+    harness.clock.jump(-53 * MINUTE - 20 * MINUTE)  # 12:38, with a start at 13:00 and a failure at 13:50
+    await harness.clock.advance(HOUR)
 
-    assert world.starts == []
-    await world.scheduler.stop()
+    assert harness.starts == []
+    await harness.scheduler.stop()
 
 
 class SlowLedger(MemoryTaskLedger):
@@ -334,7 +321,6 @@ class SlowLedger(MemoryTaskLedger):
         return await super().append(batch)
 
 
-@on_a_loop
 async def test_a_trace_says_that_the_clock_was_set_back_where_its_baselines_are_clamped() -> None:
     clock, ledger, checker = VirtualClock(NOON + AHEAD), SlowLedger(), Checker(TraceHeader("polling"))
     scheduler = Scheduler(ledger=ledger, clock=clock, timezone="UTC", contract="polling")

@@ -1,4 +1,4 @@
-"""Errors of the ledger: whom they blame, and that the words of the database stay in `details.cause`."""
+"""Errors of the ledger: whom they blame, and that the database's text stays in `details.cause`."""
 
 import asyncio
 import sqlite3
@@ -217,7 +217,7 @@ def test_a_ledger_in_use_is_an_error_of_scheduling_that_names_its_owner(contract
     ids=["sqlite"],
 )
 @pytest.mark.parametrize("contract", ["polling", "declarative"])
-def test_what_a_database_says_stays_in_the_cause(
+def test_the_text_of_the_database_stays_in_the_cause(
     contract: str, cause: Exception, kind: dict[str, type[KronError]]
 ) -> None:
     error = refusal(faulty(cause), contract, "first")
@@ -228,7 +228,7 @@ def test_what_a_database_says_stays_in_the_cause(
 
 
 @pytest.mark.parametrize("contract", ["polling", "declarative"])
-def test_a_running_scheduler_whose_table_is_gone_tells_it_in_plain_words(tmp_path: Path, contract: str) -> None:
+def test_a_running_scheduler_reports_a_missing_table_in_plain_words(tmp_path: Path, contract: str) -> None:
     ledger = tmp_path / "tasks.db"
     life = Life(ledger, contract)
 

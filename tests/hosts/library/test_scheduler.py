@@ -1,4 +1,4 @@
-"""Scheduler and running(): the life of the two methods, as users meet it."""
+"""Tests of Scheduler and running: the lifecycle of the two methods, as users see it."""
 
 import asyncio
 from datetime import timedelta
@@ -16,115 +16,94 @@ from kron.errors import (
     LedgerUnusableError,
     UnknownTimezoneError,
 )
-from tests.hosts.scheduler_harness import HOUR, MINUTE, NOON, SECOND, START, SchedulerHarness, SlowToOpen, run
+from tests.hosts.scheduler_harness import HOUR, MINUTE, NOON, SECOND, START, SchedulerHarness, SlowToOpen
 
 
-def test_three_hours_are_three_runs_of_an_hourly_task_each_at_its_instant() -> None:
-    async def body() -> None:
-        world = SchedulerHarness()
-        scheduler = world.scheduler()
-        await scheduler.initialize([world.task()])
+async def test_three_hours_are_three_runs_of_an_hourly_task_each_at_its_instant() -> None:
+    harness = SchedulerHarness()
+    scheduler = harness.scheduler()
+    await scheduler.initialize([harness.task()])
 
-        await world.clock.advance(3 * HOUR)
+    await harness.clock.advance(3 * HOUR)
 
-        assert world.starts == [NOON, NOON + HOUR, NOON + 2 * HOUR]
-        await scheduler.stop()
-
-    run(body())
+    assert harness.starts == [NOON, NOON + HOUR, NOON + 2 * HOUR]
+    await scheduler.stop()
 
 
 def test_there_are_two_public_methods() -> None:
     assert [name for name in dir(Scheduler) if not name.startswith("_")] == ["initialize", "stop"]
 
 
-def test_a_registration_may_be_a_named_tuple() -> None:
-    async def body() -> None:
-        world = SchedulerHarness()
-        scheduler = world.scheduler()
-        _, cron, callback, delay = world.task()
+async def test_a_registration_may_be_a_named_tuple() -> None:
+    harness = SchedulerHarness()
+    scheduler = harness.scheduler()
+    _, cron, callback, delay = harness.task()
 
-        await scheduler.initialize([Registration("named", cron, callback, delay)])
-        await world.clock.advance(MINUTE)
+    await scheduler.initialize([Registration("named", cron, callback, delay)])
+    await harness.clock.advance(MINUTE)
 
-        assert world.starts == [NOON]
-        await scheduler.stop()
-
-    run(body())
+    assert harness.starts == [NOON]
+    await scheduler.stop()
 
 
-def test_a_schedule_line_is_due_at_its_chosen_second() -> None:
-    async def body() -> None:
-        world = SchedulerHarness()
-        scheduler = world.scheduler(dialect="extended")
-        line = "0 0 * * * @win(after,3h) @seed(stable,salt=backup)"
+async def test_a_schedule_line_is_due_at_its_chosen_second() -> None:
+    harness = SchedulerHarness()
+    scheduler = harness.scheduler(dialect="extended")
+    line = "0 0 * * * @win(after,3h) @seed(stable,salt=backup)"
 
-        await scheduler.initialize([world.task("prod/db-backup", line)])
-        await world.clock.advance_to(NOON + 24 * HOUR)
+    await scheduler.initialize([harness.task("prod/db-backup", line)])
+    await harness.clock.advance_to(NOON + 24 * HOUR)
 
-        chosen = kron.decide(kron.Timing.parse(line, identity="prod/db-backup"), NOON + 12 * HOUR).chosen_time
-        assert world.starts == [chosen]
-        await scheduler.stop()
-
-    run(body())
+    chosen = kron.decide(kron.Timing.parse(line, identity="prod/db-backup"), NOON + 12 * HOUR).chosen_time
+    assert harness.starts == [chosen]
+    await scheduler.stop()
 
 
-def test_a_line_that_never_has_an_allowed_second_never_runs_and_holds_nobody_up() -> None:
-    async def body() -> None:
-        world = SchedulerHarness()
-        scheduler = world.scheduler(dialect="extended")
+async def test_a_line_that_never_has_an_allowed_second_never_runs_and_delays_no_other() -> None:
+    harness = SchedulerHarness()
+    scheduler = harness.scheduler(dialect="extended")
 
-        await scheduler.initialize(
-            [world.task("never", "* * * * * @win(after,30s) @only(date=2020-01-01)"), world.task("hourly")]
-        )
-        await world.clock.advance(2 * HOUR)
+    await scheduler.initialize(
+        [harness.task("never", "* * * * * @win(after,30s) @only(date=2020-01-01)"), harness.task("hourly")]
+    )
+    await harness.clock.advance(2 * HOUR)
 
-        assert world.starts == [NOON, NOON + HOUR]
-        await scheduler.stop()
-
-    run(body())
+    assert harness.starts == [NOON, NOON + HOUR]
+    await scheduler.stop()
 
 
-def test_a_policy_does_not_belong_in_a_task() -> None:
-    async def body() -> None:
-        world = SchedulerHarness()
+async def test_a_policy_does_not_belong_in_a_task() -> None:
+    harness = SchedulerHarness()
 
-        with pytest.raises(InvalidRegistrationError, match="policy"):
-            await world.scheduler(dialect="extended").initialize([world.task(cron="0 0 * * * @policy(suspend=true)")])
-
-    run(body())
+    with pytest.raises(InvalidRegistrationError, match="policy"):
+        await harness.scheduler(dialect="extended").initialize([harness.task(cron="0 0 * * * @policy(suspend=true)")])
 
 
-def test_a_cancelled_initialize_leaves_a_scheduler_that_can_be_initialized() -> None:
-    async def body() -> None:
-        world, ledger = SchedulerHarness(), SlowToOpen()
-        scheduler = world.scheduler(ledger=ledger)
-        initializing = asyncio.ensure_future(scheduler.initialize([world.task()]))
-        await asyncio.wait([initializing], timeout=0)
+async def test_a_cancelled_initialize_leaves_a_scheduler_that_can_be_initialized() -> None:
+    harness, ledger = SchedulerHarness(), SlowToOpen()
+    scheduler = harness.scheduler(ledger=ledger)
+    initializing = asyncio.ensure_future(scheduler.initialize([harness.task()]))
+    await asyncio.wait([initializing], timeout=0)
 
-        initializing.cancel()
-        await asyncio.wait([initializing])
-        ledger.ready.set()
-        await scheduler.initialize([world.task()])
-        await world.clock.advance(MINUTE)
+    initializing.cancel()
+    await asyncio.wait([initializing])
+    ledger.ready.set()
+    await scheduler.initialize([harness.task()])
+    await harness.clock.advance(MINUTE)
 
-        assert world.starts == [NOON]
-        await scheduler.stop()
-
-    run(body())
+    assert harness.starts == [NOON]
+    await scheduler.stop()
 
 
-def test_running_begins_with_the_block_and_ends_with_it() -> None:
-    async def body() -> None:
-        world = SchedulerHarness()
-        keywords: dict[str, Any] = {"clock": world.clock, "timezone": "UTC", "sink": world.events.append}
+async def test_running_begins_with_the_block_and_ends_with_it() -> None:
+    harness = SchedulerHarness()
+    keywords: dict[str, Any] = {"clock": harness.clock, "timezone": "UTC", "sink": harness.events.append}
 
-        async with kron.running([world.task()], **keywords):
-            await world.clock.advance(HOUR)
-        await world.clock.advance(HOUR)
+    async with kron.running([harness.task()], **keywords):
+        await harness.clock.advance(HOUR)
+    await harness.clock.advance(HOUR)
 
-        assert world.starts == [NOON]
-
-    run(body())
+    assert harness.starts == [NOON]
 
 
 @pytest.mark.parametrize(
@@ -148,20 +127,17 @@ def test_a_wrong_keyword_is_refused_at_once(keywords: dict[str, Any], error: typ
         SchedulerHarness().scheduler(**keywords)
 
 
-def test_an_unusable_ledger_is_named_and_the_scheduler_stays_usable(tmp_path: Path) -> None:
-    async def body() -> None:
-        world = SchedulerHarness()
-        scheduler = world.scheduler(ledger=tmp_path)
+async def test_an_unusable_ledger_is_named_and_the_scheduler_stays_usable(tmp_path: Path) -> None:
+    harness = SchedulerHarness()
+    scheduler = harness.scheduler(ledger=tmp_path)
 
-        with pytest.raises(LedgerUnusableError, match=tmp_path.name):
-            await scheduler.initialize([world.task()])
-        with pytest.raises(LedgerUnusableError):
-            await scheduler.initialize([world.task()])
-
-    run(body())
+    with pytest.raises(LedgerUnusableError, match=tmp_path.name):
+        await scheduler.initialize([harness.task()])
+    with pytest.raises(LedgerUnusableError):
+        await scheduler.initialize([harness.task()])
 
 
-def test_a_partial_and_a_bound_method_are_callbacks() -> None:
+async def test_a_partial_and_a_bound_method_are_callbacks() -> None:
     class Service:
         def __init__(self) -> None:
             self.calls: list[str] = []
@@ -169,16 +145,13 @@ def test_a_partial_and_a_bound_method_are_callbacks() -> None:
         async def work(self, what: str = "method") -> None:
             self.calls.append(what)
 
-    async def body() -> None:
-        world, service = SchedulerHarness(), Service()
-        scheduler = world.scheduler()
+    harness, service = SchedulerHarness(), Service()
+    scheduler = harness.scheduler()
 
-        await scheduler.initialize(
-            [("m", "0 * * * *", service.work, SECOND), ("p", "0 * * * *", partial(service.work, "partial"), SECOND)]
-        )
-        await world.clock.advance_to(START + MINUTE)
+    await scheduler.initialize(
+        [("m", "0 * * * *", service.work, SECOND), ("p", "0 * * * *", partial(service.work, "partial"), SECOND)]
+    )
+    await harness.clock.advance_to(START + MINUTE)
 
-        assert sorted(service.calls) == ["method", "partial"]
-        await scheduler.stop()
-
-    run(body())
+    assert sorted(service.calls) == ["method", "partial"]
+    await scheduler.stop()

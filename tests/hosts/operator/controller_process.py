@@ -1,4 +1,4 @@
-"""A process in a test: a whole controller on a virtual clock, and the wire between it and a cluster."""
+"""A whole controller on a virtual clock, and its connection to a cluster."""
 
 import asyncio
 import copy
@@ -17,7 +17,7 @@ from tests.hosts.operator.fake_cluster import FakeCluster, refused
 OPTIONS = OperatorConfig(lease_namespace="kron-system")
 
 
-class Wire:
+class ApiConnection:
     """What a process sees of the API: lists and watches, too. It may be cut, for all or for some requests."""
 
     def __init__(self, cluster: FakeCluster) -> None:
@@ -34,7 +34,7 @@ class Wire:
         cluster.watchers.append(self._wake)
 
     def cut(self, *requests: str) -> None:
-        """Answer nothing any more, or not some requests, and break what is open."""
+        """Stop answering all requests, or some, and cut open connections."""
         self._cut = frozenset(requests) or None
         self._wake()
 
@@ -113,7 +113,7 @@ class ControllerProcess:
     """One process, from its start until it is stopped or killed."""
 
     def __init__(self, cluster: FakeCluster, options: OperatorConfig = OPTIONS) -> None:
-        self.wire = Wire(cluster)
+        self.wire = ApiConnection(cluster)
         self._clock, self._stream = cluster.clock, io.StringIO()
         log = OperatorLog(self._stream, self._clock.now)
         self.controller = Controller(cast("ApiClient", self.wire), self._clock, log, options, pause=self._pause)
@@ -129,7 +129,7 @@ class ControllerProcess:
         await self._life
 
     def kill(self) -> None:
-        """Be gone: whatever it does, nobody hears of it."""
+        """Vanish: requests of this process no longer reach the server."""
         self.wire.cut()
 
     def events(self) -> list[str]:

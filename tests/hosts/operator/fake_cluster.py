@@ -1,4 +1,4 @@
-"""A cluster in a test: it keeps objects as a server does, tells of changes a turn later, and fails when told to."""
+"""FakeCluster: it stores objects like an API server, delivers changes one turn later, and fails on request."""
 
 import asyncio
 import copy
@@ -33,7 +33,7 @@ class FakeCluster:
         self.requests: list[tuple[str, str, str]] = []  # verb, resource, name
         self.before: Fault | None = None  # nothing is done, and this is the answer
         self.after: Fault | None = None  # it is done, and this is the answer
-        self.lingers = False  # what is to be deleted stays until somebody removes it
+        self.lingers = False  # a deleted object stays until `remove` is called
         self.takes: dict[str, timedelta] = {}  # how long an answer takes, by resource
         self._version = 100
         self._caches: list[ClusterCache] = []
@@ -65,7 +65,7 @@ class FakeCluster:
                 self._remove(key)
 
     def job(self, name: str, *, namespace: str = "ns", **metadata: Any) -> None:
-        """Create a Job that is nobody's."""
+        """Create a Job without an owner."""
         self._put(
             ("jobs", namespace, name), {"metadata": {"name": name, "namespace": namespace, **self._birth(), **metadata}}
         )
@@ -97,7 +97,7 @@ class FakeCluster:
         self._caches.remove(cache)
 
     def tell_at_once(self, cache: ClusterCache, resource: Resource, body: Document) -> None:
-        """Create an object, and let a cache see it before anybody else gets a turn."""
+        """Create an object, and let a cache see it before another task gets a turn."""
         namespace, name = body["metadata"]["namespace"], body["metadata"]["name"]
         created = self._do("create", resource, namespace, name, copy.deepcopy(body), {})
         self._deliver(cache, (resource.plural, namespace, name), copy.deepcopy(created), is_gone=False)

@@ -1,4 +1,4 @@
-"""The outcomes that the statuses of a KronJob have told over time: a status keeps the last ones only."""
+"""All outcomes that the statuses of a KronJob have shown: a status keeps only the last ones."""
 
 from datetime import timedelta
 
@@ -23,12 +23,12 @@ def periods_without_outcome(cluster: FakeCluster, name: str) -> list[str]:
 
 
 def periods_with_two_outcomes(cluster: FakeCluster, name: str) -> list[str]:
-    """Return the periods of which statuses have told one outcome, and later another one."""
-    told: dict[Instant, set[tuple[str, str]]] = {}
+    """Return the periods of which statuses have found one outcome, and later another one."""
+    found: dict[Instant, set[tuple[str, str]]] = {}
     for entry in _entries(cluster, name):
         if entry.period_count == 1:
-            told.setdefault(entry.first, set()).add((entry.outcome.value, entry.reason))
-    return [f"{nominal:%H:%M}: {sorted(outcomes)}" for nominal, outcomes in told.items() if len(outcomes) > 1]
+            found.setdefault(entry.first, set()).add((entry.outcome.value, entry.reason))
+    return [f"{nominal:%H:%M}: {sorted(outcomes)}" for nominal, outcomes in found.items() if len(outcomes) > 1]
 
 
 def _entries(cluster: FakeCluster, name: str) -> set[PeriodStatus]:

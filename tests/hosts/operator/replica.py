@@ -1,4 +1,4 @@
-"""A replica in a test: what it sees of a cluster, and its leader session, on a virtual clock."""
+"""A replica on a virtual clock: its cache of a cluster, and its leader session."""
 
 import asyncio
 import io
@@ -83,7 +83,7 @@ class Replica:
         return self
 
     async def _refresh(self) -> None:
-        """See nothing new: whatever happens is told at once."""
+        """Do nothing: every change is delivered at once."""
 
     async def stop(self) -> None:
         """Stop the leader session; what is under way is finished."""

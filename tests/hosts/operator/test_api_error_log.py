@@ -1,4 +1,4 @@
-"""What a server refuses stands in the log, whole, and once a minute."""
+"""Tests of the API error log: refusals are logged completely, at most once a minute."""
 
 import asyncio
 import io
@@ -47,56 +47,56 @@ class LoggedErrors:
 
 @pytest.mark.parametrize("error", [refused(403, "Forbidden"), refused(500, "InternalError"), refused(429, "Later")])
 @pytest.mark.parametrize("resource", [KRONJOB_STATUS, EVENTS, JOBS])
-def test_a_write_that_is_refused_for_now_is_told(error: ApiRefusedError, resource: Resource) -> None:
-    told = LoggedErrors()
+def test_a_write_that_is_refused_for_now_is_logged(error: ApiRefusedError, resource: Resource) -> None:
+    errors = LoggedErrors()
 
-    told.ask(error, resource)
+    errors.ask(error, resource)
 
-    assert told.lines == [(resource.label, error.message)]
+    assert errors.lines == [(resource.label, error.message)]
 
 
-def test_a_server_that_does_not_answer_is_told() -> None:
-    told = LoggedErrors()
+def test_a_server_that_does_not_answer_is_logged() -> None:
+    errors = LoggedErrors()
 
-    told.ask(ApiUnreachableError(server="https://test", reason="reset"))
+    errors.ask(ApiUnreachableError(server="https://test", reason="reset"))
 
-    assert told.lines == [("kronjobs/status", "API server https://test: reset")]
+    assert errors.lines == [("kronjobs/status", "API server https://test: reset")]
 
 
 @pytest.mark.parametrize("error", [refused(409, "Conflict"), refused(404, "NotFound"), refused(422, "Invalid")])
-def test_an_answer_that_has_its_own_consequence_is_not_told(error: ApiRefusedError) -> None:
-    told = LoggedErrors()
+def test_an_error_that_is_handled_elsewhere_is_not_logged(error: ApiRefusedError) -> None:
+    errors = LoggedErrors()
 
-    told.ask(error)
+    errors.ask(error)
 
-    assert told.lines == []
+    assert errors.lines == []
 
 
-def test_the_same_of_many_objects_is_told_once_a_minute() -> None:
-    told = LoggedErrors()
+def test_the_same_error_of_many_objects_is_logged_once_a_minute() -> None:
+    errors = LoggedErrors()
 
     for second in (0, 1, 59, 60, 61):
-        told.second = second
-        told.ask(refused(403, "Forbidden", message=f"kronjobs.kron.io a-{second} is forbidden"))
+        errors.second = second
+        errors.ask(refused(403, "Forbidden", message=f"kronjobs.kron.io a-{second} is forbidden"))
 
-    assert [text for _, text in told.lines] == [
+    assert [text for _, text in errors.lines] == [
         "kronjobs.kron.io a-0 is forbidden",
         "kronjobs.kron.io a-60 is forbidden",
     ]
 
 
-def test_a_cluster_without_the_definition_is_told_how_to_get_it() -> None:
-    told = LoggedErrors()
+def test_the_log_says_how_to_install_a_missing_definition() -> None:
+    errors = LoggedErrors()
 
-    told.problems.log_watch_error("kronjobs", refused(404, "NotFound", message="404 page not found"))
+    errors.problems.log_watch_error("kronjobs", refused(404, "NotFound", message="404 page not found"))
 
-    ((_, text),) = told.lines
+    ((_, text),) = errors.lines
     assert text.endswith("kron-operator crd | kubectl apply -f -")
 
 
-def test_a_problem_is_told_to_its_last_word() -> None:
-    told = LoggedErrors()
+def test_a_problem_is_logged_completely() -> None:
+    errors = LoggedErrors()
 
-    told.problems.log_watch_error("kronjobs", refused(403, "Forbidden", message=LONG))
+    errors.problems.log_watch_error("kronjobs", refused(403, "Forbidden", message=LONG))
 
-    assert told.lines == [("kronjobs", LONG)]
+    assert errors.lines == [("kronjobs", LONG)]

@@ -1,4 +1,4 @@
-"""What runs the operator: `kron-operator manifests`, the files of deploy/, and what they may do in a cluster."""
+"""The deployment: `kron-operator manifests`, the files of deploy/, and their rights in a cluster."""
 
 import re
 from pathlib import Path
@@ -87,7 +87,7 @@ def test_everything_has_one_name(objects: Objects) -> None:
     assert {each["metadata"]["name"] for each in objects if each["kind"] != "Namespace"} == {"kron-operator"}
 
 
-def test_for_one_namespace_nothing_lies_outside_of_it() -> None:
+def test_for_one_namespace_every_object_is_in_it() -> None:
     assert {each["metadata"].get("namespace") for each in namespaced_objects("ns")} == {"ns"}
 
 
@@ -142,7 +142,7 @@ def test_each_role_is_bound_to_the_account_of_the_pods(objects: Objects) -> None
 
 
 @BOTH
-def test_the_pods_satisfy_the_restricted_profile_with_a_root_that_nobody_can_write(objects: Objects) -> None:
+def test_the_pods_satisfy_the_restricted_profile_with_a_read_only_root(objects: Objects) -> None:
     (container,) = pod(objects)["containers"]
 
     assert pod(objects)["securityContext"] == {
@@ -178,7 +178,7 @@ def test_the_service_finds_the_pods() -> None:
     assert one(objects, "Deployment")["spec"]["selector"]["matchLabels"] == labels
 
 
-def test_for_one_namespace_the_pods_are_told_their_own() -> None:
+def test_for_one_namespace_the_pods_get_its_name() -> None:
     (container,) = pod(namespaced_objects())["containers"]
     (cluster,) = pod(cluster_objects())["containers"]
 

@@ -1,4 +1,4 @@
-"""Only the Job of a period's own name and namespace is its execution, and a KronJob's Jobs lie in its namespace."""
+"""Only the Job with a period's own name and namespace is its run; other Jobs are ignored."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ def made_beside(namespace: str, name: str, *, is_first: bool) -> int:
 
 @pytest.mark.parametrize("is_first", [True, False])
 @pytest.mark.parametrize(("namespace", "name"), [("evil", OWN), ("ns", "copy")])
-def test_a_job_that_lies_elsewhere_cannot_take_a_period(namespace: str, name: str, *, is_first: bool) -> None:
+def test_a_job_of_another_namespace_cannot_take_a_period(namespace: str, name: str, *, is_first: bool) -> None:
     assert made_beside(namespace, name, is_first=is_first) == 1
 
 
@@ -56,36 +56,30 @@ def owned(cluster: FakeCluster) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("namespace", "outcome"), [("evil", ("13:00", "executed", "")), ("ns", ("13:00", "skipped", "ConcurrencyForbid"))]
 )
-def test_a_copy_with_our_owner_reference_is_active_in_its_namespace_and_nowhere_else(
+async def test_a_copy_with_our_owner_reference_is_active_in_its_namespace_and_nowhere_else(
     namespace: str, outcome: tuple[str, str, str], *, is_first: bool
 ) -> None:
-    async def story() -> None:
-        cluster = at_noon()
-        cluster.kronjob()
-        if is_first:
-            cluster.job("copy", namespace=namespace, **owned(cluster))
-        await Replica(cluster).lead()
-        if not is_first:
-            cluster.job("copy", namespace=namespace, **owned(cluster))
-        await cluster.clock.advance(HOUR + MINUTE)
+    cluster = at_noon()
+    cluster.kronjob()
+    if is_first:
+        cluster.job("copy", namespace=namespace, **owned(cluster))
+    await Replica(cluster).lead()
+    if not is_first:
+        cluster.job("copy", namespace=namespace, **owned(cluster))
+    await cluster.clock.advance(HOUR + MINUTE)
 
-        assert cluster.outcomes() == [outcome]
-        assert "copy" not in [each["name"] for each in cluster.status()["active"]] or namespace == "ns"
-
-    live(story())
+    assert cluster.outcomes() == [outcome]
+    assert "copy" not in [each["name"] for each in cluster.status()["active"]] or namespace == "ns"
 
 
-def test_a_job_elsewhere_that_has_succeeded_tells_nothing_of_us() -> None:
-    async def story() -> None:
-        cluster = at_noon()
-        cluster.kronjob(successfulJobsHistoryLimit=0)
-        await Replica(cluster).lead()
-        cluster.job("copy", namespace="evil", **owned(cluster))
-        cluster.finish("copy", namespace="evil")
-        await cluster.clock.advance(MINUTE)
+async def test_a_succeeded_job_of_another_namespace_changes_nothing() -> None:
+    cluster = at_noon()
+    cluster.kronjob(successfulJobsHistoryLimit=0)
+    await Replica(cluster).lead()
+    cluster.job("copy", namespace="evil", **owned(cluster))
+    cluster.finish("copy", namespace="evil")
+    await cluster.clock.advance(MINUTE)
 
-        assert "lastSuccessfulTime" not in cluster.status()
-        assert "SawCompletedJob" not in cluster.events()
-        assert ("jobs", "evil", "copy") in cluster.objects
-
-    live(story())
+    assert "lastSuccessfulTime" not in cluster.status()
+    assert "SawCompletedJob" not in cluster.events()
+    assert ("jobs", "evil", "copy") in cluster.objects

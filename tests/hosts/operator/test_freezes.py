@@ -1,4 +1,4 @@
-"""An operator that stood still: what came meanwhile is judged as after downtime, by what the cluster says then."""
+"""A frozen operator judges the missed periods as after downtime, by the cluster's state then."""
 
 import asyncio
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 from kron.hosts.operator.controller import OperatorConfig
 from tests.hosts.operator.controller_process import OPTIONS, ControllerProcess
 from tests.hosts.operator.fake_cluster import FakeCluster
-from tests.hosts.operator.replica import MINUTE, SECOND, at_noon, live
+from tests.hosts.operator.replica import MINUTE, SECOND, at_noon
 
 ALONE = replace(OPTIONS, leader_elect=False)
 BOTH = pytest.mark.parametrize("options", [ALONE, OPTIONS], ids=["without a lease", "with a lease"])
@@ -35,105 +35,87 @@ def outcomes(cluster: FakeCluster) -> list[tuple[str, str, str, int]]:
 
 
 @BOTH
-def test_after_a_freeze_the_newest_period_runs_and_the_others_are_superseded(options: OperatorConfig) -> None:
-    async def story() -> None:
-        cluster = minutely()
-        process = ControllerProcess(cluster, options)
-        await cluster.clock.advance(10 * SECOND)
+async def test_after_a_freeze_the_newest_period_runs_and_the_others_are_superseded(options: OperatorConfig) -> None:
+    cluster = minutely()
+    process = ControllerProcess(cluster, options)
+    await cluster.clock.advance(10 * SECOND)
 
-        await stand_still(cluster, 5 * MINUTE)
+    await stand_still(cluster, 5 * MINUTE)
 
-        assert outcomes(cluster) == [("12:01", "skipped", "Superseded", 4), ("12:05", "executed", "", 1)]
-        assert [period for period, _ in cluster.created()] == ["12:05"]
-        assert ("standing by" in process.events()) is options.leader_elect  # its lease has run out, and so its reign
-        await process.stop()
-
-    live(story())
+    assert outcomes(cluster) == [("12:01", "skipped", "Superseded", 4), ("12:05", "executed", "", 1)]
+    assert [period for period, _ in cluster.created()] == ["12:05"]
+    assert ("standing by" in process.events()) is options.leader_elect  # its lease has run out, and so its reign
+    await process.stop()
 
 
-def test_after_a_stall_each_period_is_judged() -> None:
-    async def story() -> None:
-        cluster = minutely(deadline="0s", concurrency="allow")
-        process = ControllerProcess(cluster, replace(ALONE, slack=5 * MINUTE))
-        await cluster.clock.advance(10 * SECOND)
+async def test_after_a_stall_each_period_is_judged() -> None:
+    cluster = minutely(deadline="0s", concurrency="allow")
+    process = ControllerProcess(cluster, replace(ALONE, slack=5 * MINUTE))
+    await cluster.clock.advance(10 * SECOND)
 
-        await stand_still(cluster, 4 * MINUTE)
+    await stand_still(cluster, 4 * MINUTE)
 
-        assert [period for period, _ in cluster.created()] == ["12:01", "12:02", "12:03", "12:04"]
-        await process.stop()
-
-    live(story())
+    assert [period for period, _ in cluster.created()] == ["12:01", "12:02", "12:03", "12:04"]
+    await process.stop()
 
 
 @BOTH
-def test_a_job_that_ended_in_a_freeze_does_not_skip_the_newest_period_though_the_watch_is_behind(
+async def test_a_job_that_ended_in_a_freeze_does_not_skip_the_newest_period_though_the_watch_is_behind(
     options: OperatorConfig,
 ) -> None:
-    async def story() -> None:
-        cluster = minutely()
-        process = ControllerProcess(cluster, options)
-        await cluster.clock.advance(MINUTE + 10 * SECOND)
-        process.wire.is_lagging = True
-        cluster.finish_all()
+    cluster = minutely()
+    process = ControllerProcess(cluster, options)
+    await cluster.clock.advance(MINUTE + 10 * SECOND)
+    process.wire.is_lagging = True
+    cluster.finish_all()
 
-        await stand_still(cluster, 5 * MINUTE)
+    await stand_still(cluster, 5 * MINUTE)
 
-        assert outcomes(cluster)[-2:] == [("12:02", "skipped", "Superseded", 4), ("12:06", "executed", "", 1)]
-        await process.stop()
-
-    live(story())
+    assert outcomes(cluster)[-2:] == [("12:02", "skipped", "Superseded", 4), ("12:06", "executed", "", 1)]
+    await process.stop()
 
 
 @BOTH
-def test_a_kronjob_that_was_suspended_in_a_freeze_runs_nothing_after_it(options: OperatorConfig) -> None:
-    async def story() -> None:
-        cluster = minutely()
-        process = ControllerProcess(cluster, options)
-        await cluster.clock.advance(10 * SECOND)
-        process.wire.is_lagging = True
-        cluster.kronjob(schedule="* * * * *", policy={"deadline": "10m", "suspend": True})
+async def test_a_kronjob_that_was_suspended_in_a_freeze_runs_nothing_after_it(options: OperatorConfig) -> None:
+    cluster = minutely()
+    process = ControllerProcess(cluster, options)
+    await cluster.clock.advance(10 * SECOND)
+    process.wire.is_lagging = True
+    cluster.kronjob(schedule="* * * * *", policy={"deadline": "10m", "suspend": True})
 
-        await stand_still(cluster, 5 * MINUTE)
+    await stand_still(cluster, 5 * MINUTE)
 
-        assert cluster.created() == []
-        assert cluster.outcomes() == []
-        await process.stop()
-
-    live(story())
+    assert cluster.created() == []
+    assert cluster.outcomes() == []
+    await process.stop()
 
 
-def test_a_server_that_does_not_answer_after_a_freeze_holds_the_operator_up_for_five_seconds() -> None:
-    async def story() -> None:
-        cluster = minutely(concurrency="allow")
-        process = ControllerProcess(cluster, ALONE)
-        await cluster.clock.advance(10 * SECOND)
-        process.wire.silence("list")
+async def test_a_server_that_does_not_answer_after_a_freeze_holds_the_operator_up_for_five_seconds() -> None:
+    cluster = minutely(concurrency="allow")
+    process = ControllerProcess(cluster, ALONE)
+    await cluster.clock.advance(10 * SECOND)
+    process.wire.silence("list")
 
-        await stand_still(cluster, 5 * MINUTE)
+    await stand_still(cluster, 5 * MINUTE)
 
-        assert cluster.created() == [("12:05", "12:05:15")]
-        await process.stop()
-
-    live(story())
+    assert cluster.created() == [("12:05", "12:05:15")]
+    await process.stop()
 
 
-def test_a_server_that_refuses_at_first_is_asked_again() -> None:
-    async def story() -> None:
-        cluster = minutely()
-        process = ControllerProcess(cluster, ALONE)
-        await cluster.clock.advance(MINUTE + 10 * SECOND)
-        process.wire.is_lagging = True
-        cluster.finish_all()
-        process.wire.cut("list jobs")
-        mending = asyncio.ensure_future(_mend(cluster, process))
+async def test_a_server_that_refuses_at_first_is_asked_again() -> None:
+    cluster = minutely()
+    process = ControllerProcess(cluster, ALONE)
+    await cluster.clock.advance(MINUTE + 10 * SECOND)
+    process.wire.is_lagging = True
+    cluster.finish_all()
+    process.wire.cut("list jobs")
+    mending = asyncio.ensure_future(_mend(cluster, process))
 
-        await stand_still(cluster, 5 * MINUTE)
+    await stand_still(cluster, 5 * MINUTE)
 
-        assert outcomes(cluster)[-1] == ("12:06", "executed", "", 1)
-        await mending
-        await process.stop()
-
-    live(story())
+    assert outcomes(cluster)[-1] == ("12:06", "executed", "", 1)
+    await mending
+    await process.stop()
 
 
 async def _mend(cluster: FakeCluster, process: ControllerProcess) -> None:
@@ -141,19 +123,16 @@ async def _mend(cluster: FakeCluster, process: ControllerProcess) -> None:
     process.wire.mend()
 
 
-def test_an_operator_that_waits_for_its_lease_was_frozen_as_well() -> None:
-    async def story() -> None:
-        cluster = minutely()
-        leader = ControllerProcess(cluster)
-        await cluster.clock.advance(SECOND)
-        other = ControllerProcess(cluster)
-        await cluster.clock.advance(9 * SECOND)
+async def test_an_operator_that_waits_for_its_lease_was_frozen_as_well() -> None:
+    cluster = minutely()
+    leader = ControllerProcess(cluster)
+    await cluster.clock.advance(SECOND)
+    other = ControllerProcess(cluster)
+    await cluster.clock.advance(9 * SECOND)
 
-        leader.kill()
-        await stand_still(cluster, 5 * MINUTE)
-        await cluster.clock.advance(30 * SECOND)
+    leader.kill()
+    await stand_still(cluster, 5 * MINUTE)
+    await cluster.clock.advance(30 * SECOND)
 
-        assert outcomes(cluster)[0] == ("12:01", "skipped", "Superseded", 4)
-        await other.stop()
-
-    live(story())
+    assert outcomes(cluster)[0] == ("12:01", "skipped", "Superseded", 4)
+    await other.stop()

@@ -1,161 +1,137 @@
-"""What a leader finds that was not there before: statuses, Jobs and definitions of another one's time."""
+"""A new leader finds statuses, Jobs and definitions of an earlier leader."""
 
-from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon, live
+from tests.hosts.operator.replica import HOUR, MINUTE, SECOND, Replica, at_noon
 from tests.hosts.operator.test_faults import UNREACHABLE
 
 
-def test_an_old_job_whose_period_is_not_listed_any_more_is_no_news() -> None:
-    async def story() -> None:
-        cluster = at_noon()
-        cluster.kronjob(schedule="* * * * *")
-        first = await Replica(cluster).lead()
+async def test_an_old_job_whose_period_is_no_longer_listed_changes_nothing() -> None:
+    cluster = at_noon()
+    cluster.kronjob(schedule="* * * * *")
+    first = await Replica(cluster).lead()
+    await cluster.clock.advance(MINUTE)
+    cluster.finish_all(succeeded=False)  # it is kept, as the last one that failed
+    for _ in range(15):
         await cluster.clock.advance(MINUTE)
-        cluster.finish_all(succeeded=False)  # it is kept, as the last one that failed
-        for _ in range(15):
-            await cluster.clock.advance(MINUTE)
-            cluster.finish_all()
-        await cluster.clock.advance(SECOND)
-        await first.crash()
-        before = cluster.status()
-
-        await Replica(cluster).lead()
-        await cluster.clock.advance(SECOND)
-
-        assert cluster.status() == before
-        assert "Missed" not in cluster.events()
-
-    live(story())
-
-
-def test_a_period_that_the_new_definition_runs_is_not_closed_though_nobody_saw_the_change() -> None:
-    async def story() -> None:
-        cluster = at_noon()
-        cluster.kronjob(schedule="30 12 * * *", window={"duration": "3h"})
-        first = await Replica(cluster).lead()
-        await cluster.clock.advance(31 * MINUTE)
-        await first.crash()
-        cluster.kronjob(schedule="30 12 * * *", window={"duration": "3h"}, seed={"salt": "other"})
-
-        await Replica(cluster).lead()
-        await cluster.clock.advance(3 * HOUR)
-
-        assert cluster.outcomes() == [("12:30", "executed", "")]
-
-    live(story())
-
-
-def test_a_job_that_succeeded_while_nobody_looked_is_told() -> None:
-    async def story() -> None:
-        cluster = at_noon()
-        cluster.kronjob()
-        first = await Replica(cluster).lead()
-        await cluster.clock.advance(HOUR + MINUTE)
-        await first.crash()
         cluster.finish_all()
+    await cluster.clock.advance(SECOND)
+    await first.crash()
+    before = cluster.status()
 
-        await Replica(cluster).lead()
-        await cluster.clock.advance(SECOND)
+    await Replica(cluster).lead()
+    await cluster.clock.advance(SECOND)
 
-        assert cluster.status()["lastSuccessfulTime"] == "2026-03-02T13:01:00Z"
-        assert cluster.events().count("SawCompletedJob") == 1
-
-    live(story())
-
-
-def test_a_job_whose_end_is_told_is_not_told_again_by_the_next_leader() -> None:
-    async def story() -> None:
-        cluster = at_noon()
-        cluster.kronjob()
-        first = await Replica(cluster).lead()
-        await cluster.clock.advance(HOUR)
-        cluster.finish_all()
-        await cluster.clock.advance(SECOND)
-        await first.crash()
-
-        await Replica(cluster).lead()
-        await cluster.clock.advance(SECOND)
-
-        assert cluster.events().count("SawCompletedJob") == 1
-
-    live(story())
+    assert cluster.status() == before
+    assert "Missed" not in cluster.events()
 
 
-def test_a_replica_that_leads_again_goes_on_where_it_was() -> None:
-    async def story() -> None:
-        cluster = at_noon()
-        cluster.kronjob()
-        replica = await Replica(cluster).lead()
-        await cluster.clock.advance(HOUR)
-        await replica.stop()
-        await cluster.clock.advance(MINUTE)
+async def test_a_period_that_the_new_definition_runs_is_not_closed_by_an_unobserved_change() -> None:
+    cluster = at_noon()
+    cluster.kronjob(schedule="30 12 * * *", window={"duration": "3h"})
+    first = await Replica(cluster).lead()
+    await cluster.clock.advance(31 * MINUTE)
+    await first.crash()
+    cluster.kronjob(schedule="30 12 * * *", window={"duration": "3h"}, seed={"salt": "other"})
 
-        await replica.lead()
-        await cluster.clock.advance(HOUR)
+    await Replica(cluster).lead()
+    await cluster.clock.advance(3 * HOUR)
 
-        assert cluster.created() == [("13:00", "13:00:00")]
-        assert cluster.outcomes() == [("13:00", "executed", ""), ("14:00", "skipped", "ConcurrencyForbid")]
-
-    live(story())
+    assert cluster.outcomes() == [("12:30", "executed", "")]
 
 
-def test_a_template_that_became_wrong_while_nobody_looked_closes_what_was_open() -> None:
-    async def story() -> None:
-        cluster = at_noon()
-        cluster.kronjob(schedule="30 12 * * *", window={"duration": "3h"})
-        first = await Replica(cluster).lead()
-        await cluster.clock.advance(31 * MINUTE)
-        await first.crash()
-        wrong = {"metadata": {"labels": "none"}, "spec": {}}
-        cluster.kronjob(schedule="30 12 * * *", window={"duration": "3h"}, jobTemplate=wrong)
+async def test_a_job_that_succeeded_without_a_leader_is_reported() -> None:
+    cluster = at_noon()
+    cluster.kronjob()
+    first = await Replica(cluster).lead()
+    await cluster.clock.advance(HOUR + MINUTE)
+    await first.crash()
+    cluster.finish_all()
 
-        await Replica(cluster).lead()
-        await cluster.clock.advance(SECOND)
+    await Replica(cluster).lead()
+    await cluster.clock.advance(SECOND)
 
-        assert cluster.conditions()["Ready"] == ("False", "InvalidSpec")
-        assert cluster.outcomes() == [("12:30", "skipped", "DefinitionChanged")]
-
-    live(story())
+    assert cluster.status()["lastSuccessfulTime"] == "2026-03-02T13:01:00Z"
+    assert cluster.events().count("SawCompletedJob") == 1
 
 
-def test_a_template_that_was_repaired_while_another_led_makes_up_for_nothing() -> None:
-    async def story() -> None:
-        cluster = at_noon()
-        first = await Replica(cluster).lead()
-        standby = Replica(cluster)
-        await standby.sync()
-        cluster.kronjob(policy={"deadline": "3h"})
-        await cluster.clock.advance(SECOND)
-        cluster.kronjob(schedule="5 * * * *", policy={"deadline": "3h"})  # the standby has seen another definition once
-        await cluster.clock.advance(SECOND)
-        cluster.kronjob(schedule="5 * * * *", policy={"deadline": "3h"}, jobTemplate={"metadata": 1, "spec": {}})
-        await cluster.clock.advance(2 * HOUR)
-        await first.crash()
-        cluster.kronjob(schedule="5 * * * *", policy={"deadline": "3h"})
-        await cluster.clock.advance(SECOND)
+async def test_the_reported_end_of_a_job_is_not_reported_again_by_the_next_leader() -> None:
+    cluster = at_noon()
+    cluster.kronjob()
+    first = await Replica(cluster).lead()
+    await cluster.clock.advance(HOUR)
+    cluster.finish_all()
+    await cluster.clock.advance(SECOND)
+    await first.crash()
 
-        await standby.lead()
-        await cluster.clock.advance(MINUTE)
+    await Replica(cluster).lead()
+    await cluster.clock.advance(SECOND)
 
-        assert cluster.made == []
-
-    live(story())
+    assert cluster.events().count("SawCompletedJob") == 1
 
 
-def test_a_period_that_was_executed_and_not_listed_is_not_closed_by_a_change_that_nobody_saw() -> None:
-    async def story() -> None:
-        cluster = at_noon()
-        cluster.kronjob()
-        first = await Replica(cluster).lead()
-        await cluster.clock.advance(SECOND)
-        cluster.before = lambda _verb, resource: UNREACHABLE if resource.subresource == "status" else None
-        await cluster.clock.advance(HOUR)
-        await first.crash()
-        cluster.before = None
-        cluster.kronjob(schedule="30 * * * *")
+async def test_a_replica_that_leads_again_goes_on_where_it_was() -> None:
+    cluster = at_noon()
+    cluster.kronjob()
+    replica = await Replica(cluster).lead()
+    await cluster.clock.advance(HOUR)
+    await replica.stop()
+    await cluster.clock.advance(MINUTE)
 
-        await Replica(cluster).lead()
-        await cluster.clock.advance(SECOND)
+    await replica.lead()
+    await cluster.clock.advance(HOUR)
 
-        assert cluster.outcomes() == [("13:00", "executed", "")]
+    assert cluster.created() == [("13:00", "13:00:00")]
+    assert cluster.outcomes() == [("13:00", "executed", ""), ("14:00", "skipped", "ConcurrencyForbid")]
 
-    live(story())
+
+async def test_a_template_that_became_wrong_without_a_leader_closes_open_periods() -> None:
+    cluster = at_noon()
+    cluster.kronjob(schedule="30 12 * * *", window={"duration": "3h"})
+    first = await Replica(cluster).lead()
+    await cluster.clock.advance(31 * MINUTE)
+    await first.crash()
+    wrong = {"metadata": {"labels": "none"}, "spec": {}}
+    cluster.kronjob(schedule="30 12 * * *", window={"duration": "3h"}, jobTemplate=wrong)
+
+    await Replica(cluster).lead()
+    await cluster.clock.advance(SECOND)
+
+    assert cluster.conditions()["Ready"] == ("False", "InvalidSpec")
+    assert cluster.outcomes() == [("12:30", "skipped", "DefinitionChanged")]
+
+
+async def test_a_template_that_was_repaired_while_another_led_makes_up_for_nothing() -> None:
+    cluster = at_noon()
+    first = await Replica(cluster).lead()
+    standby = Replica(cluster)
+    await standby.sync()
+    cluster.kronjob(policy={"deadline": "3h"})
+    await cluster.clock.advance(SECOND)
+    cluster.kronjob(schedule="5 * * * *", policy={"deadline": "3h"})  # the standby has seen another definition once
+    await cluster.clock.advance(SECOND)
+    cluster.kronjob(schedule="5 * * * *", policy={"deadline": "3h"}, jobTemplate={"metadata": 1, "spec": {}})
+    await cluster.clock.advance(2 * HOUR)
+    await first.crash()
+    cluster.kronjob(schedule="5 * * * *", policy={"deadline": "3h"})
+    await cluster.clock.advance(SECOND)
+
+    await standby.lead()
+    await cluster.clock.advance(MINUTE)
+
+    assert cluster.made == []
+
+
+async def test_an_executed_unlisted_period_is_not_closed_by_an_unobserved_change() -> None:
+    cluster = at_noon()
+    cluster.kronjob()
+    first = await Replica(cluster).lead()
+    await cluster.clock.advance(SECOND)
+    cluster.before = lambda _verb, resource: UNREACHABLE if resource.subresource == "status" else None
+    await cluster.clock.advance(HOUR)
+    await first.crash()
+    cluster.before = None
+    cluster.kronjob(schedule="30 * * * *")
+
+    await Replica(cluster).lead()
+    await cluster.clock.advance(SECOND)
+
+    assert cluster.outcomes() == [("13:00", "executed", "")]

@@ -1,4 +1,4 @@
-"""The command `kron-operator run`: what it refuses, and what it shows while it waits for a server."""
+"""The command `kron-operator run`: wrong usage, and its output while it waits for a server."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def test_a_kubeconfig_that_is_not_there_is_one_clear_line_and_exit_2(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--retry-period", "20s"), "--retry-period < --renew-deadline < --lease-duration"),
         (("--slack", "soon"), "--slack"),
@@ -67,11 +67,11 @@ def test_a_kubeconfig_that_is_not_there_is_one_clear_line_and_exit_2(tmp_path: P
     ],
     ids=["periods", "duration", "workers", "election", "namespace", "lease", "lease name", "address", "port", "off"],
 )
-def test_wrong_usage_names_the_option_and_exits_with_2(words: tuple[str, ...], told: str) -> None:
+def test_wrong_usage_names_the_option_and_exits_with_2(words: tuple[str, ...], message: str) -> None:
     done = run(*words)
 
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 def test_each_option_is_also_a_variable() -> None:
@@ -111,7 +111,7 @@ def test_other_paths_and_methods_are_refused(tmp_path: Path) -> None:
             urlopen(f"http://{address}/metrics", data=b"x", timeout=30)
 
 
-def test_it_ends_by_sigterm_with_exit_code_0_and_says_nothing_on_standard_output(tmp_path: Path) -> None:
+def test_the_operator_ends_by_sigterm_with_exit_code_0_and_an_empty_standard_output(tmp_path: Path) -> None:
     with running(tmp_path) as (process, _):
         process.send_signal(signal.SIGTERM)
         out, _ = process.communicate()

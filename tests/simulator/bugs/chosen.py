@@ -1,4 +1,4 @@
-"""Bugs of chosen seconds: which one comes next, and which came last."""
+"""Bugs of chosen seconds: the next one, and the last one."""
 
 from tests.simulator.bugs.mutant import Mutant
 

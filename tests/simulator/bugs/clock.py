@@ -19,7 +19,7 @@ CLOCKED = (
         "polling",
     ),
     Mutant(
-        "nobody notices that the clock leapt",
+        "a leap of the clock goes unnoticed",
         "engine/clock_watch.py",
         "jump = jumped if abs(jumped) >= _NOTEWORTHY else 0.0",
         "jump = 0.0",

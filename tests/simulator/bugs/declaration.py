@@ -1,4 +1,4 @@
-"""Bugs of a declaration: what a new list makes of what was there."""
+"""Bugs of a declaration: the effect of a new list on the existing tasks."""
 
 from tests.simulator.bugs.mutant import Mutant
 
@@ -19,7 +19,7 @@ DECLARED = (
         "polling",
     ),
     Mutant(
-        "a task that never ran begins anew with each list",
+        "a task that never ran starts over with each list",
         "rules/override.py",
         "    after = before if clamped is None else clamped.after\n",
         "    after = before if before.last_attempt else before._replace(first_seen=now)\n",

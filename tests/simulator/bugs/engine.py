@@ -13,7 +13,7 @@ LOOPED = (
         ("L1",),
     ),
     Mutant(
-        "the end of a run wakes nobody",
+        "the end of a run does not wake the loop",
         "engine/active_runs.py",
         "self._ended.append(run)\n            self.wake.set()",
         "self._ended.append(run)",
@@ -77,14 +77,14 @@ LOOPED = (
         ("S3",),
     ),
     Mutant(
-        "an end is not told",
+        "an end is not emitted",
         "engine/tasks/planner.py",
         "observers.report(RunObserver.on_ended, step.ends())",
         "pass",
         ("T2",),
     ),
     Mutant(
-        "an end is told twice",
+        "an end is emitted twice",
         "adapters/callback_runner.py",
         "listener.on_ended(run, result)",
         "listener.on_ended(run, result)\n            listener.running[run.run_id] = run  # type: ignore[attr-defined]\n"
@@ -92,7 +92,7 @@ LOOPED = (
         ("S4",),
     ),
     Mutant(
-        "a start is not told",
+        "a start is not emitted",
         "engine/tasks/planner.py",
         "observers.report(RunObserver.on_started, step.starts)",
         "pass",
@@ -152,7 +152,7 @@ STOPPED = (
         ("L3",),
     ),
     Mutant(
-        "the end of a stop is not told",
+        "the end of a stop is not emitted",
         "rules/lifecycle.py",
         '_S.STOPPED, ("SchedulerStopped",)',
         "_S.STOPPED, ()",

@@ -1,4 +1,4 @@
-"""Bugs of an initialisation: which lists are taken, and how they are read."""
+"""Bugs of an initialisation: which lists are accepted, and how they are read."""
 
 from tests.simulator.bugs.mutant import Mutant
 
@@ -13,14 +13,14 @@ INITIALISED = (
         ("L2",),
     ),
     Mutant(
-        "the end of an initialisation is not told",
+        "the end of an initialisation is not emitted",
         "rules/lifecycle.py",
         '_S.INITIALIZING, "all tasks scheduled", _S.RUNNING, ("SchedulerInitializationCompleted",)',
         '_S.INITIALIZING, "all tasks scheduled", _S.RUNNING, ()',
         ("T3",),
     ),
     Mutant(
-        "the end of a reload is not told",
+        "the end of a reload is not emitted",
         "rules/lifecycle.py",
         '_S.REINITIALIZING, "all tasks scheduled", _S.RUNNING, ("SchedulerInitializationCompleted",)',
         '_S.REINITIALIZING, "all tasks scheduled", _S.RUNNING, ()',
@@ -42,7 +42,7 @@ INITIALISED = (
         ("S6",),
     ),
     Mutant(
-        "a list goes on after it was to be replaced in vain",
+        "a list stays in force after a failed replacement",
         "hosts/library/scheduler.py",
         "elif self._machine.state is _S.UNINITIALIZED and self._engine is not None:",
         "elif self._machine.state is _S.RUNNING and self._engine is not None:",
@@ -78,7 +78,7 @@ INITIALISED = (
         ("S6",),
     ),
     Mutant(
-        "a callback that nobody can wait for is accepted",
+        "a callback that cannot be awaited is accepted",
         "rules/registration.py",
         "if not is_async_callable(callback):",
         "if not callable(callback):",

@@ -1,11 +1,11 @@
-"""Mutant: a bug that a scheduler could have, as a change to the text of its code, and the properties that see it."""
+"""Mutant: a bug as a change of source text, and the properties that find it."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A bug: in a module of the package, a text that occurs once, and what stands there instead.
+    """A bug: in a module of the package, a text that occurs once, and its replacement.
 
     Under its contract one of the properties `caught_by` is violated.
     """

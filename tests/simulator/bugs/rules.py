@@ -1,4 +1,4 @@
-"""Bugs of the rules: what is owed, and what a start and an end leave behind."""
+"""Bugs of the rules: what is owed, and the state after a start and an end."""
 
 from tests.simulator.bugs.mutant import Mutant
 

@@ -1,4 +1,4 @@
-"""krond check: what this host would say to its job files, and how it exits."""
+"""krond check: its findings on this host, and its exit codes."""
 
 import json
 import os
@@ -127,7 +127,7 @@ def test_a_file_that_is_not_utf_8_cannot_be_read(tmp_path: Path) -> None:
     assert answer.err == f"{file}:1: error: file: is not UTF-8 at byte 5; save it as UTF-8\n"
 
 
-def test_errors_of_other_files_are_told_beside_one_that_cannot_be_read(tmp_path: Path) -> None:
+def test_errors_of_other_files_are_reported_beside_one_that_cannot_be_read(tmp_path: Path) -> None:
     file = write(tmp_path, 'umask = "9"\n' + GOOD)
 
     answer = krond("check", "--config", str(tmp_path / "gone.toml"), "--config", file)
@@ -136,16 +136,14 @@ def test_errors_of_other_files_are_told_beside_one_that_cannot_be_read(tmp_path:
     assert [line.split(": ")[2] for line in answer.err.splitlines()] == ["file", "jobs.x.umask"]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 @pytest.mark.parametrize(
-    ("name", "mode", "told"),
+    ("name", "mode", "path"),
     [("", 0o000, ""), ("", 0o711, ""), ("cron.d", 0o000, "/cron.d"), ("", 0o744, "/cron.d")],
     ids=["neither names nor files", "no names", "its cron.d", "names only"],
 )
-def test_a_directory_that_cannot_be_read_is_told_as_a_file_is_beside_other_errors(
-    name: str, mode: int, told: str
-) -> None:
-    with TemporaryDirectory() as place:  # that of the test is nobody's but root's
+def test_an_unreadable_directory_is_reported_like_a_file_beside_other_errors(name: str, mode: int, path: str) -> None:
+    with TemporaryDirectory() as place:  # the folder of the test is closed to other users
         above, folder = Path(place), Path(place, "folder")
         (folder / "cron.d").mkdir(parents=True)
         above.chmod(0o755)
@@ -156,7 +154,7 @@ def test_a_directory_that_cannot_be_read_is_told_as_a_file_is_beside_other_error
 
     assert code == 2
     assert [(finding["file"], finding["line"], finding["field"], finding["message"]) for finding in found] == [
-        (f"{folder}{told}", 1, "file", "cannot be read: Permission denied"),
+        (f"{folder}{path}", 1, "file", "cannot be read: Permission denied"),
         (file, 2, "jobs.x.umask", 'must be a text of octal digits up to 777, found "9"'),
     ]
 

@@ -1,4 +1,4 @@
-"""What a running krond tells of lives before its own, and of what comes."""
+"""Commands of a running krond: earlier runs, logs, and upcoming runs."""
 
 import asyncio
 import os
@@ -65,7 +65,7 @@ def test_how_a_job_ended_in_an_earlier_life_is_known(krond: Krond) -> None:
     assert (often["last_outcome"], often["last_result"]) == (None, None)
 
 
-def test_what_comes_of_a_suspended_job_lies_in_the_future_and_is_marked(krond: Krond) -> None:
+def test_upcoming_runs_of_a_suspended_job_are_in_the_future_and_marked(krond: Krond) -> None:
     now = format_instant(system_now())
 
     found = krond.json("next", "--count", "3")
@@ -75,7 +75,7 @@ def test_what_comes_of_a_suspended_job_lies_in_the_future_and_is_marked(krond: K
     assert next(job for job in krond.json("jobs") if job["name"] == "often")["next_chosen_time"] >= now
 
 
-def test_what_comes_of_one_job_is_told_on_its_wall_clock(krond: Krond) -> None:
+def test_upcoming_runs_of_one_job_are_shown_on_its_wall_clock(krond: Krond) -> None:
     head, line = krond.ask("next", "often", "--count", "1").stdout.splitlines()
 
     assert head.split() == ["chosen", "job", "nominal", "in", "its", "zone"]
@@ -89,7 +89,7 @@ def test_a_state_directory_has_one_lock(krond: Krond) -> None:
 
 
 @pytest.mark.parametrize("asked", [("suspend", "rarely", "--until", "5"), ("history", "--since", "xx")])
-def test_a_moment_that_is_none_is_told_what_it_may_be_also_a_duration(krond: Krond, asked: tuple[str, ...]) -> None:
+def test_an_invalid_instant_is_refused_with_all_forms_also_a_duration(krond: Krond, asked: tuple[str, ...]) -> None:
     found = krond.ask(*asked)
 
     assert found.returncode == 2
@@ -103,18 +103,18 @@ def test_a_duration_that_is_too_long_is_said_to_be(krond: Krond) -> None:
     assert "longer than" in found.stderr
 
 
-def test_a_job_without_a_run_has_no_output_and_is_a_job_all_the_same(krond: Krond) -> None:
+def test_a_job_without_a_run_has_no_output_and_is_no_error(krond: Krond) -> None:
     found = krond.ask("logs", "rarely")
 
     assert found.returncode == 1
     assert found.stderr == "krond: error: rarely has no run yet, or none that is still remembered\n"
 
 
-def test_who_is_neither_a_job_nor_a_run_is_said_to_be_neither(krond: Krond) -> None:
-    found = krond.ask("logs", "nobody")
+def test_a_word_that_is_neither_a_job_nor_a_run_is_an_error(krond: Krond) -> None:
+    found = krond.ask("logs", "unknown")
 
     assert found.returncode == 2
-    assert found.stderr == "krond: error: nobody is neither a job nor a run\n"
+    assert found.stderr == "krond: error: unknown is neither a job nor a run\n"
 
 
 def test_every_job_that_its_file_still_suspends_is_named(tmp_path: Path) -> None:

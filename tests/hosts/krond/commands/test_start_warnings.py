@@ -1,4 +1,4 @@
-"""What a start says that may not be meant: no jobs at all, or jobs that a boot starts which is long past."""
+"""Warnings at the start: no jobs at all, or boot jobs long after the boot."""
 
 from datetime import timedelta
 from pathlib import Path

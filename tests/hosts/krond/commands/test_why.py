@@ -1,4 +1,4 @@
-"""krond why, explain and history --at: what is asked of a state directory, while no krond runs."""
+"""krond why, explain and history --at on a state directory without a running krond."""
 
 import asyncio
 import json
@@ -98,7 +98,7 @@ def test_why_explains_by_the_definition_of_then_and_in_the_zone_of_the_job(state
     assert (new["window_start"], new["window_end"]) == ("2026-03-01T12:00:00Z", "2026-03-01T12:30:00Z")
 
 
-def test_why_speaks_of_jobs_that_are_not_defined_any_more(state: Path) -> None:
+def test_why_explains_jobs_that_are_no_longer_defined(state: Path) -> None:
     assert ask(state, "why", "gone", "--at", "2026-03-01T12:01:00Z").code == 0
 
 
@@ -112,7 +112,11 @@ def test_why_of_nothing_names_the_nearest_before_and_after(state: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(("nobody", "--at", "12:00"), "nobody is not a job"), (("backup", "--at", "noon"), "noon"), (("backup",), "--at")],
+    [
+        (("unknown", "--at", "12:00"), "unknown is not a job"),
+        (("backup", "--at", "noon"), "noon"),
+        (("backup",), "--at"),
+    ],
     ids=["an unknown job", "no moment", "no --at"],
 )
 def test_wrong_usage_of_why_exits_with_2(state: Path, words: tuple[str, ...], said: str) -> None:
@@ -143,7 +147,9 @@ def test_explain_speaks_of_a_period_by_the_definition_that_held(state: Path) -> 
     [(("backup", "--at", "2026-03-01T12:45:00Z"), "has to do with"), (("gone",), "is not defined any more")],
     ids=["no period", "a job that is gone"],
 )
-def test_what_cannot_be_explained_is_said_and_exits_with_1(state: Path, words: tuple[str, ...], said: str) -> None:
+def test_a_period_that_cannot_be_explained_is_an_error_with_exit_code_1(
+    state: Path, words: tuple[str, ...], said: str
+) -> None:
     found = ask(state, "explain", *words)
 
     assert found.code == 1
@@ -168,7 +174,7 @@ def test_history_at_a_time_of_all_jobs_can_be_folded_and_filtered(state: Path) -
     assert [row["run_id"] for row in folded] == ["two again"]
 
 
-def test_since_and_until_of_one_job_are_told_in_its_zone(state: Path) -> None:
+def test_since_and_until_of_one_job_are_in_its_zone(state: Path) -> None:
     span = ("--since", "2026-03-01 13:02", "--until", "2026-03-01 13:03")
 
     assert [row["run_id"] for row in ask_json(state, "history", "backup", *span)] == ["two", "two again"]
@@ -191,7 +197,7 @@ def test_history_is_a_table_for_people(state: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("why", "backup", "--at", "9999-12-31T23:59:59Z"), "what lies around 9999-12-31T23:59:59Z leaves"),
         (("why", "backup", "--at", "0001-01-01T00:00:00Z"), "what lies around 0001-01-01T00:00:00Z leaves"),
@@ -199,7 +205,7 @@ def test_history_is_a_table_for_people(state: Path) -> None:
     ],
     ids=["the last second", "the first second", "before all time"],
 )
-def test_a_moment_at_the_end_of_the_calendar_is_one_clear_error(state: Path, words: tuple[str, ...], told: str) -> None:
+def test_an_instant_at_the_end_of_the_calendar_is_one_error(state: Path, words: tuple[str, ...], message: str) -> None:
     found = ask(state, *words)
 
-    assert (found.code, found.err) == (2, f"krond: error: {told} the years 1 to 9999\n")
+    assert (found.code, found.err) == (2, f"krond: error: {message} the years 1 to 9999\n")

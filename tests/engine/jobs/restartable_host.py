@@ -1,4 +1,4 @@
-"""A host in a test: a virtual clock, a ledger that remembers, a runner that runs what it is told."""
+"""RestartableHost: a host of jobs on a virtual clock, with a ledger, a scripted runner and a log of what happened."""
 
 import asyncio
 import json
@@ -48,7 +48,7 @@ def work(line: str = "0 * * * *", name: str = "a", **more: Any) -> JobSpec:
 
 
 class Ledger:
-    """Remembers over all lives of the host; refuses what must not be remembered twice."""
+    """A ledger in memory that outlives the host, and refuses a second outcome of a period."""
 
     def __init__(self) -> None:
         self.jobs: dict[str, JobRecord] = {}
@@ -116,7 +116,7 @@ class Ledger:
 
 
 class Runner:
-    """Runs go on until the test ends them, or as long as `lasts` says."""
+    """A runner whose runs end when the test ends them, or after `lasts`."""
 
     def __init__(self, clock: VirtualClock) -> None:
         self._clock = clock
@@ -124,7 +124,7 @@ class Runner:
         self.terminated: list[str] = []
         self.lasts: timedelta | None = timedelta()
         self.is_hasty = False  # whether runs end before anything else happens
-        self.heeds = True  # SIGTERM
+        self.obeys_sigterm = True  # SIGTERM
         self.catching_up = timedelta()  # what that takes
         self.codes: list[int] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -156,7 +156,7 @@ class Runner:
 
     def stop(self, run: JobRun) -> None:
         self.terminated.append(run.run_id)
-        if self.heeds:
+        if self.obeys_sigterm:
             self.end(run.run_id, RunResult(signal="SIGTERM"))
 
     async def reattach(self, runs: Sequence[JobRun], listener: RunListener[JobRun]) -> Collection[str]:
@@ -174,38 +174,38 @@ class Runner:
 
 
 class RestartableHost(RunObserver[JobRun]):
-    """A host that crashes and starts again on its ledger; `told` lists what happened, in order."""
+    """A host that crashes and starts again on its ledger; `log` lists what happened, in order."""
 
     def __init__(self, start: Instant = NOON - MINUTE, store: JobLedger | None = None, **host: Any) -> None:
         self.clock = VirtualClock(start)
         self.ledger = Ledger()
         self.store: JobLedger = self.ledger if store is None else store
         self.runner = Runner(self.clock)
-        self.told: list[str] = []
+        self.log: list[str] = []
         self.observers: list[RunObserver[JobRun]] = [self]
         self.on_held: Callable[[str, bool], object] = lambda _identity, _suspended: None
         self.given_up: list[str] = []
         self.events: list[Event] = []
         self.refused: list[Refusal] = []
         self.options, self._lives = host, 0
-        self._born()
+        self._start_engine()
 
-    def _born(self) -> None:
+    def _start_engine(self) -> None:
         self._lives += 1
         emitter, observers = Emitter(self.events.append), Observers(self.observers, failed=self._on_failed)
         given = {"slack": 30 * SECOND, "boot_id": "boot", **self.options}
         self.jobs = JobEngine(self.clock, self.store, self.runner, emitter, observers, f"life{self._lives}", **given)
-        self.book, self.runs, self.engine = self.jobs.planner, self.jobs._runs, self.jobs._engine
+        self.planner, self.runs, self.engine = self.jobs.planner, self.jobs._runs, self.jobs._engine
 
-    def put_runner(self, runner: Runner) -> None:
-        """Have another runner, before anything is begun."""
+    def use_runner(self, runner: Runner) -> None:
+        """Use another runner; call it before the first start."""
         self.runner = runner
-        self._born()
+        self._start_engine()
 
-    def restart_on(self, ledger: Ledger) -> None:
-        """Have another ledger, before anything is begun."""
+    def use_ledger(self, ledger: Ledger) -> None:
+        """Use another ledger; call it before the first start."""
         self.store = self.ledger = ledger
-        self._born()
+        self._start_engine()
 
     async def begin(self, *works: JobSpec, alive: Sequence[str] = (), spares_absent: bool = False) -> JobsApplied:
         await self.engine.open()
@@ -216,9 +216,9 @@ class RestartableHost(RunObserver[JobRun]):
         return declared
 
     async def recover(self, alive: Sequence[str] = ()) -> None:
-        unfinished = unfinished_runs(self.book)
+        unfinished = unfinished_runs(self.planner)
         found = await self.runner.reattach(unfinished, self.runs)
-        left = await self.engine.apply(partial(Recover, self.book, unfinished, {*alive, *found}))
+        left = await self.engine.apply(partial(Recover, self.planner, unfinished, {*alive, *found}))
         self.runs.adopt(left, self.clock.now())
 
     async def declare(
@@ -227,40 +227,40 @@ class RestartableHost(RunObserver[JobRun]):
         prepared: Mapping[str, PreparedJob] = MappingProxyType({}),
         spares_absent: bool = False,
     ) -> JobsApplied:
-        valid = dict(still_valid(self.book, prepared, self.clock.now()))
+        valid = dict(still_valid(self.planner, prepared, self.clock.now()))
         return await self.engine.apply_after(
-            lambda now: self.store.handled(jobs_needing_history(self.book, works, now, valid)),
-            lambda handled, now: JobDeclaration(self.book, works, now, handled, valid, spares_absent=spares_absent),
+            lambda now: self.store.handled(jobs_needing_history(self.planner, works, now, valid)),
+            lambda handled, now: JobDeclaration(self.planner, works, now, handled, valid, spares_absent=spares_absent),
         )
 
     async def prepare(self, *works: JobSpec) -> Mapping[str, PreparedJob]:
         now = self.clock.now()
-        asked = jobs_needing_history(self.book, works, now)
-        bases = {identity: Basis.of(self.book, identity) for identity in asked}
-        return finish(prepare_in_parts(self.book, works, now, await self.store.handled(asked), bases=bases))
+        asked = jobs_needing_history(self.planner, works, now)
+        bases = {identity: Basis.of(self.planner, identity) for identity in asked}
+        return finish(prepare_in_parts(self.planner, works, now, await self.store.handled(asked), bases=bases))
 
     async def crash(self, down: timedelta = timedelta()) -> None:
         await self.engine.crash()
         await self.clock.advance(down)
-        self._born()
+        self._start_engine()
 
     async def stop(self) -> None:
         await self.engine.drain()
-        self._born()
+        self._start_engine()
 
     def next_wake(self) -> Instant | None:
         """Return when the engine takes the next step, None: when there is news."""
         now = self.clock.now()
-        times = self.book.next_wake(now, self.runs.free_slots(), is_draining=False), self.runs.next_timeout(now)
+        times = self.planner.next_wake(now, self.runs.free_slots(), is_draining=False), self.runs.next_timeout(now)
         return min((at for at in times if at is not None), default=None)
 
     def plan(self, *, jump: float = 0.0) -> JobStep:
         """Plan a step by hand; the engine does nothing."""
         reading = ClockReading(self.clock.now(), jump=jump)
-        return self.book.step(reading, self.runs.take_news(), self.runs.free_slots(), is_draining=False)
+        return self.planner.step(reading, self.runs.take_news(), self.runs.free_slots(), is_draining=False)
 
     def carry_out(self, step: JobStep) -> None:
-        """Do what a step says, as if it were recorded."""
+        """Carry out a step, as if it were recorded."""
         for run, why in step.stops:
             self.runs.stop(run, why)
         self.runs.start(step.starts)
@@ -279,7 +279,7 @@ class RestartableHost(RunObserver[JobRun]):
     def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None:
         many = "" if record.period_count == 1 else f" x{record.period_count}"
         assert last.nominal_time == record.last
-        self._tell(work.name, record.last, f"{record.outcome.value}: {record.reason}{many}")
+        self._add(work.name, record.last, f"{record.outcome.value}: {record.reason}{many}")
 
     def on_started(self, runs: Sequence[JobRun]) -> None:
         for run in runs:
@@ -291,12 +291,12 @@ class RestartableHost(RunObserver[JobRun]):
                 if attempt.nominal is None
                 else f"attempt {attempt.attempt}"
             )
-            self._tell(attempt.identity, attempt.nominal, what)
+            self._add(attempt.identity, attempt.nominal, what)
 
     def on_ended(self, ended: Sequence[tuple[JobRun, RunEnd]]) -> None:
         for run, end in ended:
             if end.result.value != "succeeded":
-                self._tell(run.attempt.identity, run.attempt.nominal, end.result.value)
+                self._add(run.attempt.identity, run.attempt.nominal, end.result.value)
 
     def on_suspended(self, identity: str, *, suspended: bool) -> None:
         self.on_held(identity, suspended)
@@ -310,25 +310,25 @@ class RestartableHost(RunObserver[JobRun]):
     def _on_failed(self, error: BaseException) -> None:
         raise error
 
-    def _tell(self, name: str, nominal: Instant | None, what: str) -> None:
+    def _add(self, name: str, nominal: Instant | None, what: str) -> None:
         period = f" {nominal:%d %H:%M}" if nominal is not None else ""
-        self.told.append(f"{self.clock.now():%H:%M:%S} {name}{period} {what}")
+        self.log.append(f"{self.clock.now():%H:%M:%S} {name}{period} {what}")
 
 
 def lived(story: Callable[[RestartableHost], Coroutine[Any, Any, None]], **keywords: Any) -> RestartableHost:
-    """Return the host after a story."""
+    """Run a function on a new host, crash the host, and return it."""
 
     async def live() -> RestartableHost:
-        world = RestartableHost(**keywords)
-        await story(world)
-        await world.engine.crash()
-        return world
+        host = RestartableHost(**keywords)
+        await story(host)
+        await host.engine.crash()
+        return host
 
     return asyncio.run(live())
 
 
-async def drained(world: RestartableHost) -> None:
-    """Stop the host, and wait until what runs has ended."""
-    stopping = asyncio.ensure_future(world.stop())
-    await world.clock.advance(HOUR)
+async def drained(host: RestartableHost) -> None:
+    """Stop the host, and wait until all runs have ended."""
+    stopping = asyncio.ensure_future(host.stop())
+    await host.clock.advance(HOUR)
     await stopping
