@@ -219,7 +219,7 @@ def test_the_gate_knows_its_paths_below_a_prefix_and_opens_a_session_for_it_alon
     page.close()
 
     assert refused.status == 401
-    assert refused.body.startswith("Beehive wants its token. Ask the keeper;")
+    assert refused.body.startswith("Beehive needs its token. Ask the keeper;")
     assert (opened.status, opened.headers["location"]) == (303, f"{PREFIX}/jobs/feed")
     assert f"Path={PREFIX};" in opened.headers["set-cookie"]
     assert (page_with_cookie.status, style.status) == (200, 200)

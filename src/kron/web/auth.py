@@ -60,11 +60,11 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 _UNAUTHORIZED = (
-    "{product} wants its token. {hint}open this address once with ?token=TOKEN behind it, "
+    "{product} needs its token. {hint}open this address once with ?token=TOKEN appended, "
     "or send `Authorization: Bearer TOKEN`.\n"
 )
-_MISDIRECTED = "{product} does not answer to this name of its host\n"
-_FAILED = "{product} could not answer this; its events say why\n"
+_MISDIRECTED = "{product} is not served under this host name\n"
+_FAILED = "internal error; the events of {product} have the reason\n"
 _LONGEST_COOKIE = 8 * 1024  # characters of a header: it has the cookies of all services of the host
 _MOST_FIELDS = 100  # of an address with a token in it
 

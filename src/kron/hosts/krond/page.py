@@ -1,4 +1,4 @@
-"""KrondPage: the web page of a krond that listens: its socket, its token, its metrics, and what only krond knows."""
+"""KrondPage: the web page of krond: its socket, its token, its metrics, and the facts of krond's jobs."""
 
 import asyncio
 import errno
@@ -37,7 +37,7 @@ from kron.web.queries import JobQueries
 from kron.web.source import Fact, Notice, SchedulerStatus
 from kron.web.template import compile_templates
 
-_SHORTEST_TOKEN = 16  # characters of a token that somebody else has made
+_SHORTEST_TOKEN = 16  # characters of a token that the user has made
 _LARGEST_TOKEN = 4096  # bytes of a file that can be one
 _NEWS = frozenset({"KrondReady", "KrondDraining", "Reloaded", "ReloadFailed", "FileFailed", "PropertyViolated"})
 _QUIET = 1.0  # seconds between two events about visitors who were refused
@@ -99,7 +99,7 @@ def _failure(path: Path, reason: str, fix: str = "") -> ListenError:
 
 
 class KrondSource:
-    """krond as its page sees it."""
+    """What the page reads of krond."""
 
     product = "krond"
 
@@ -107,12 +107,12 @@ class KrondSource:
         self._daemon, self.jobs = daemon, jobs
 
     def status(self) -> SchedulerStatus:
-        """Return the state, and what is wrong with job files and the ledger."""
+        """Return the state, and the errors of job files and the ledger."""
         surface, failed_ledger = self._daemon.surface, self._daemon.ledger_health.look()
-        state = "draining: it starts nothing any more" if surface.draining else "ready" if surface.ready else "starting"
+        state = "draining: no new runs start" if surface.draining else "ready" if surface.ready else "starting"
         notices = []
         if failed_ledger is not None:
-            state = "not able to record" if state == "ready" else state
+            state = "unable to record starts" if state == "ready" else state
             notices.append(Notice(f"Starts nothing: {failed_ledger.error}", failed_ledger.since))
         failed = {each.file for each in surface.failed_files}
         for finding in surface.failed_reload or ():
@@ -249,7 +249,7 @@ class KrondPage:
             await self._serve(self._door)
 
     async def close(self) -> None:
-        """Answer nobody any more."""
+        """Stop, and close the address."""
         if self._timer is not None:
             self._timer.cancel()
         if self._task is not None:
