@@ -103,7 +103,7 @@ def test_the_table_names_line_field_and_both_values(file: Path) -> None:
     assert "R   ✘ violated" in answer.out
     difference = f"chosen of Decision at 0 was recorded as 2026-03-01T02:32:21Z, and is {CHOSEN}"
     assert f"prod/db-backup: {difference} [scheduler]" in answer.out
-    assert "decided anew: 1 Decision; different: 1; could not be: 1 Decision (at 1: its definition is no" in answer.out
+    assert "recomputed: 1 Decision; different: 1; could not be: 1 Decision (at 1: its definition is no" in answer.out
 
 
 def test_a_period_that_the_schedule_does_not_name_is_a_difference(file: Path) -> None:

@@ -17,7 +17,7 @@ class CallbackRunner:
 
     Of the port it lacks four clauses. Survival: a crash of the process ends all callbacks. Handles: for that reason
     none is reported. Start failures: to call a callback is to start it, so what the call raises is the failure of the
-    run. Force: a callback that does not heed its cancellation goes on until it ends.
+    run. Force: a callback that ignores its cancellation runs to its own end.
     """
 
     def __init__(self) -> None:

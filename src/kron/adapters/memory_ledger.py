@@ -25,7 +25,7 @@ _HISTORY = 10_000  # runs kept for people to look at
 
 
 class MemoryTaskLedger:
-    """A dictionary. Handed from one scheduler to the next it plays what a file is to two processes."""
+    """A dictionary. Passed from one scheduler to the next, it acts like a file between two processes."""
 
     def __init__(self) -> None:
         self.records: dict[str, TaskRecord] = {}
@@ -78,7 +78,7 @@ class _Outcome(NamedTuple):
 
 
 class MemoryJobLedger:
-    """Dictionaries. Handed from one host to the next it plays what a file is to two processes."""
+    """Dictionaries. Passed from one host to the next, it acts like a file between two processes."""
 
     def __init__(self) -> None:
         self.definitions: dict[str, str] = {}

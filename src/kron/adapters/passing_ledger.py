@@ -1,4 +1,4 @@
-"""Ledgers around another one, which pass all on: one frees disk space, one fails on demand in tests."""
+"""Ledgers that wrap another one and pass all calls on: one frees disk space, one fails on demand in tests."""
 
 import asyncio
 import errno
@@ -66,7 +66,7 @@ class FaultyLedger:
         return await self.ledger.load()
 
     async def append(self, batch: TaskBatch) -> Sequence[Refusal]:
-        """Remember the batch, unless it was told to fail."""
+        """Append the batch, or raise the failure that was requested."""
         self.appends += 1
         self.raise_next_failure()
         return await self.ledger.append(batch)

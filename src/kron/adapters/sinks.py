@@ -59,7 +59,7 @@ _LEVELS = {"DEBUG": logging.DEBUG, "INFO": logging.INFO, "WARNING": logging.WARN
 
 
 class LoggingSink:
-    """Logs to `kron` unless told otherwise; a record carries `event` and `fields` for structured handlers."""
+    """Logs to the given logger, or `kron`; a record carries `event` and `fields` for structured handlers."""
 
     def __init__(self, logger: logging.Logger | None = None) -> None:
         self._logger = logger or logging.getLogger("kron")

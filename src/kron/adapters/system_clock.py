@@ -27,7 +27,7 @@ class SystemClock:
         return system_now()
 
     def monotonic(self) -> float:
-        """Return seconds by a clock that nobody sets."""
+        """Return seconds by a clock that is never set."""
         return time.monotonic()
 
     async def wait_until(self, deadline: Instant | None, wake: WakeUp) -> None:

@@ -35,10 +35,10 @@ def peer_credentials(connection: socket.socket) -> tuple[int, int]:
 
 
 def remove_stale_socket(path: str) -> None:
-    """Remove a socket on which nobody listens any more; anything else stays."""
+    """Remove a socket without a listener; anything else stays."""
     with suppress(FileNotFoundError):
         if not stat.S_ISSOCK(os.lstat(path).st_mode):  # a link is no socket of ours
-            raise FileExistsError(errno.EEXIST, "there is something that is no socket")
+            raise FileExistsError(errno.EEXIST, "the path is not a socket")
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as asking:
             try:
                 asking.connect(path)

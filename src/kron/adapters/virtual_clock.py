@@ -1,4 +1,4 @@
-"""VirtualClock: time passes when a test says so, and stops at every instant that anybody waits for."""
+"""VirtualClock: time passes when a test advances it, and stops at each instant that a task waits for."""
 
 import asyncio
 from collections.abc import Callable
@@ -77,7 +77,7 @@ class VirtualClock:
         await self._advance(max(ZERO, instant(at) - self._wall), is_over)
 
     def freeze(self, duration: timedelta) -> None:
-        """Let time pass in which nobody does anything; who waited for an instant in it comes late."""
+        """Let time pass in which no task runs; a task that waited for an instant in it wakes up late."""
         self._elapse(duration)
         if self._works:
             self._stood_still += duration
@@ -112,7 +112,7 @@ class VirtualClock:
         end = self._elapsed + duration
 
         def go_on() -> None:
-            if self._works:  # somebody waits for something other than time: the loop looks again until that is there
+            if self._works:  # a task waits for something other than time: the loop looks again until that is there
                 return
             left, step = max(ZERO, end - self._elapsed), self._next_step()  # a freeze may have passed it
             if is_over() or (not left and (step is None or step > ZERO)):
@@ -146,7 +146,7 @@ class VirtualClock:
                 set_if_pending(waiting)
 
     def _next_step(self) -> timedelta | None:
-        """Return how long it is until somebody's alarm, None if there is none."""
+        """Return how long it is until the next alarm, None if there is none."""
         deadline, alarm = _first(self._deadlines), _first(self._sleepers)
         left = None if deadline is None else deadline - self._wall
         if alarm is not None and (left is None or alarm - self._elapsed < left):
@@ -154,7 +154,7 @@ class VirtualClock:
         return ZERO if left is not None and left < ZERO else left
 
     def _pass(self, duration: timedelta) -> None:
-        """Move both clocks and let go whose time has come."""
+        """Move both clocks and wake the tasks whose instant has come."""
         self._elapse(duration)
         for alarms, now in ((self._deadlines, self._wall), (self._sleepers, self._elapsed)):
             while alarms and alarms[0][0] <= now:
@@ -166,7 +166,7 @@ class VirtualClock:
         self._monotonic = (self._elapsed - _ORIGIN) / SECOND
 
     async def _settle(self) -> None:
-        """Give everybody turns until nothing is ready to go on and no ledger is at work."""
+        """Give all tasks turns until none is ready to run and no ledger is at work."""
         loop = asyncio.get_running_loop()
         ready = getattr(loop, "_ready", None)  # private to asyncio's own loop; others get a fixed number of turns
         for turn in range(_PATIENCE):
@@ -179,7 +179,7 @@ class VirtualClock:
 
 
 def _first(alarms: _Alarms) -> datetime | None:
-    """Return the first instant that anybody still waits for."""
+    """Return the first instant that is still waited for."""
     while alarms:
         at, _, alarm = alarms[0]
         if not alarm.done():

@@ -107,11 +107,11 @@ class ActiveRuns(Generic[AnyRun]):
         self._ended, self._handles = [*news.ended, *self._ended], [*news.handles, *self._handles]
 
     async def catch_up(self, *, stood_still: bool) -> None:
-        """Hear of the runs that have ended by now."""
+        """Collect the runs that have ended by now."""
         await self._runner.catch_up(stood_still=stood_still)
 
     def detach(self) -> None:
-        """Hear of no run any more: what a crash does."""
+        """Take no more reports of runs, as after a crash."""
         self._runner.detach()
 
     # --- what the runner reports --------------------------------------------------------------------------------------

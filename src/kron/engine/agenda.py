@@ -1,4 +1,4 @@
-"""Agenda: who is to be looked at next. Tasks that are not due are never looked at."""
+"""Agenda: which entries to look at next, and when. Entries that are not due are never looked at."""
 
 from collections import deque
 from heapq import heappop, heappush
@@ -64,7 +64,7 @@ class Agenda(Generic[_Entry]):
         places.append(entry)
 
     def next_instant(self) -> Instant | None:
-        """Return the earliest instant that may concern anybody, None if there is none."""
+        """Return the earliest instant of an entry, None if there is none."""
         first = self._heap[0] if self._heap else None
         for at, _ in self._come:  # few have come: one for each instant, not for each task
             first = at if first is None or at < first else first

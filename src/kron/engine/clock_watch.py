@@ -17,7 +17,7 @@ _CATCHING_UP = timedelta(seconds=10)  # is twice what a host may take for it: mo
 
 
 class WakeUp:
-    """Set by whoever has news; one loop waits for it at a time. Smaller and quicker than an event of asyncio."""
+    """Wakes the one loop that waits for it. Smaller and quicker than an event of asyncio."""
 
     __slots__ = ("_is_set", "_waiting")
 
@@ -87,8 +87,8 @@ class ClockWatch:
         self._clock = clock
         self._wall, self._monotonic = clock.now(), clock.monotonic()
         self._asked: float | None = None
-        self._is_heeded = True  # whether whoever is awake has seen the last reading
-        self.is_told = False  # whether an event was returned since the loop was awake
+        self._is_heeded = True  # whether the engine was awake at the last reading
+        self.is_told = False  # whether a deviation was returned since the loop was awake
         self.leapt = 0.0  # seconds that the wall clock was set ahead, by the last reading; below zero: back
 
     def expect(self, deadline: Instant | None) -> None:
@@ -101,7 +101,7 @@ class ClockWatch:
         return self._jumped(now, self._clock.monotonic()) <= -_NOTEWORTHY
 
     def read(self, now: Instant, *, is_awake: bool = True) -> ClockDeviation:
-        """Return what the clocks did since the last look; who is not awake goes on sleeping."""
+        """Return what the clocks did since the last look; without `is_awake` the deadline stays expected."""
         monotonic = self._clock.monotonic()
         jumped = self._jumped(now, monotonic)
         late = 0.0 if self._asked is None else max(0.0, monotonic - self._asked)

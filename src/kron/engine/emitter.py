@@ -12,7 +12,7 @@ from kron.rules.events import EVENTS, Event, make_event
 
 _P = ParamSpec("_P")
 _log = getLogger("kron")
-_FAILURES = (Exception, CancelledError, GeneratorExit)  # nobody cancels or closes a call that does not wait
+_FAILURES = (Exception, CancelledError, GeneratorExit)  # all raised by the sink: the call does not wait
 
 
 class Emitter:
@@ -27,7 +27,7 @@ class Emitter:
         self._complained = False
 
     def wants(self, level: str) -> bool:
-        """Whether an event of this level would be read by anybody."""
+        """Whether the sink takes events of this level."""
         if self._wants is None:
             return True
         try:
@@ -37,7 +37,7 @@ class Emitter:
             return False
 
     def takes(self, name: str) -> bool:
-        """Whether an event of this name would be read by anybody."""
+        """Whether the sink takes events of this name."""
         return self._wants is None or self.wants(EVENTS[name].level)
 
     def emit(self, events: Iterable[Event]) -> None:

@@ -1,7 +1,7 @@
 """gc_paused(): Python's garbage collector waits while many objects are made that are all kept or soon gone.
 
-It would visit every object of the program again and again in between, and find nothing. Only around code that runs no
-callback, so that nobody's garbage has to wait for long.
+It would visit every object of the program again and again in between, and find nothing. Use it only around code that
+runs no callback, so that no other garbage waits for long.
 """
 
 import gc

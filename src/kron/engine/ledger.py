@@ -97,11 +97,11 @@ class JobBatch(NamedTuple):
     begun: Sequence[RunStart] = ()
     """Runs that begin. Of one period and attempt there is only ever one, and the first of them comes first."""
     processes: Sequence[RunHandle] = ()
-    """What begun runs are recognised by."""
+    """The processes of runs that have begun."""
     ended: Sequence[RunEnd] = ()
     """Runs that have ended."""
     given_up: Sequence[str] = ()
-    """Names of runs that have ended, and are not tried again after all; one that is not known is nobody."""
+    """Ids of runs that have ended and will not be retried after all; unknown ids are ignored."""
 
     def __bool__(self) -> bool:
         """Whether there is anything to write."""
@@ -146,7 +146,7 @@ class JobSnapshot(NamedTuple):
     """What is remembered when a ledger is opened."""
 
     jobs: Mapping[str, JobRecord] = {}
-    """By identity, also those that are not defined any more."""
+    """By identity, also jobs that are no longer declared."""
     definitions: Mapping[str, str] = {}
     """Texts of the definitions in force, by their keys."""
     unfinished: Sequence[UnfinishedRun] = ()

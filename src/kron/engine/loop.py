@@ -33,7 +33,7 @@ _Answer = TypeVar("_Answer")
 
 
 class Engine(Generic[_Batch, Stored, AnyRun]):
-    """One life of a scheduler: from taking possession of a ledger until nothing runs any more."""
+    """One life of a scheduler: from taking the ledger until no run is active."""
 
     def __init__(
         self,
@@ -134,8 +134,8 @@ class Engine(Generic[_Batch, Stored, AnyRun]):
     def arm(self, since: Instant | None = None, *, on_death: Callable[[Exception], object] = log_crash) -> None:
         """Begin to start runs, from the next turn of the event loop on.
 
-        `since` is when it could have, if somebody else did it until now. `on_death` is told at once of an error that
-        ends the loop, which is a bug of Kron; a stop raises it.
+        `since` is when it could have, if another replica ran the jobs until now. `on_death` is called at once with an
+        error that ends the loop, which is a bug of Kron; a stop raises it.
         """
         now = self._clock.now()
         self._planner.arm(since or now)
@@ -152,7 +152,7 @@ class Engine(Generic[_Batch, Stored, AnyRun]):
 
     @property
     def is_draining(self) -> bool:
-        """Whether it was asked to start nothing any more."""
+        """Whether it was asked to start no more runs."""
         return self._hushed
 
     def wake_up(self) -> None:
@@ -169,7 +169,7 @@ class Engine(Generic[_Batch, Stored, AnyRun]):
             self._report_clock(self._watch.read(now, is_awake=False))
 
     def pause_starts(self) -> None:
-        """Start nothing any more, from this very moment on."""
+        """Start no more runs, from this moment on."""
         self.look()
         self._hushed = True
         self._wake.set()
@@ -192,7 +192,7 @@ class Engine(Generic[_Batch, Stored, AnyRun]):
         return self._failure
 
     async def crash(self) -> None:
-        """End as a crash does: nothing more is recorded, told or waited for."""
+        """End as a crash does: record nothing more, report nothing more, wait for nothing."""
         self.pause_starts()
         self._runs.detach()
         if self._loop is not None:
@@ -300,7 +300,7 @@ class Engine(Generic[_Batch, Stored, AnyRun]):
 
     async def _write(self, step: Step[_Batch, AnyRun], news: RunNews[AnyRun]) -> bool | None:
         if not step.batch:
-            self.failed_ledger = None  # what could not be recorded is not due any more: its job is gone
+            self.failed_ledger = None  # what could not be recorded is no longer due: its job is gone
             return False
         try:
             refused = await self.append(step.batch)

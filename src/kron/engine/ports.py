@@ -28,7 +28,7 @@ class Clock(Protocol):
         """Return the present by the wall clock, which people set and machines adjust."""
 
     def monotonic(self) -> float:
-        """Return seconds since some moment, by a clock that nobody sets."""
+        """Return seconds since some moment, by a clock that is never set."""
 
     async def wait_until(self, deadline: Instant | None, wake: WakeUp, /) -> None:
         """Return at the deadline by the wall clock, or as soon as `wake` is set; None: only then.

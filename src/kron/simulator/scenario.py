@@ -1,4 +1,4 @@
-"""Scenario: jobs, fault rates and how callbacks behave; the ledger that fails and the callbacks that misbehave."""
+"""Scenario: jobs, fault rates and how callbacks behave; the failing ledger and the misbehaving callbacks."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -92,7 +92,7 @@ def jobs_of_file(
 
     Those that have no times, as of @reboot, are left out.
 
-    What the plain language can say is said in it, because then the judge of the trace needs to believe nobody.
+    Timings that plain cron expressions can say are written as such: then the judge of the trace can check them itself.
     """
     timed = [(job.name, job.timing) for job in jobs if job.timing is not None]
     plain = [_posix(timing, timezone) for _, timing in timed]
@@ -153,7 +153,7 @@ class CrashingLedger(FaultyLedger):
         self._appends_left, self._is_durable_first = appends, is_durable_first
 
     def restart(self) -> None:
-        """Be what the next process finds."""
+        """Work again, as the next process finds it."""
         self.is_dead, self._appends_left = False, None
 
     async def append(self, batch: TaskBatch) -> Sequence[Refusal]:

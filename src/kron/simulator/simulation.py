@@ -47,7 +47,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 class _NoSelector(BaseSelector):
-    """Takes what it is given to watch, and never sees anything."""
+    """Registers files, and never reports one as ready."""
 
     def __init__(self) -> None:
         self._keys: dict[Any, SelectorKey] = {}
@@ -63,13 +63,13 @@ class _NoSelector(BaseSelector):
         return self._keys.pop(fileobj)
 
     def select(self, timeout: float | None = None) -> list[tuple[SelectorKey, int]]:
-        """See nothing, at once; asked to wait for it, call who has something to do then."""
+        """Return nothing, at once; instead of waiting, call `on_idle`."""
         if timeout != 0 and self.on_idle is not None:
             self.on_idle()
         return []
 
     def get_map(self) -> Mapping[Any, SelectorKey]:
-        """Return what is watched."""
+        """Return the registered files."""
         return self._keys
 
 
@@ -182,7 +182,7 @@ class _SimulationRun:
             elif not isinstance(
                 error := initializing.exception(), SchedulerStepError | ScheduleTaskError | LedgerError
             ):
-                raise error or AssertionError("nobody cancels a simulated call")  # the scenario itself is wrong
+                raise error or AssertionError("a simulated call is never cancelled")  # the scenario itself is wrong
             await self._clock.advance(timedelta(seconds=30))
 
     async def _advance(self, at: Instant) -> None:
@@ -292,6 +292,6 @@ class _SimulationRun:
 
 
 def _forget(call: "asyncio.Task[None]") -> None:
-    """Give a call up that died with its process; how it ends is nobody's affair."""
+    """Cancel a call that died with its process, and ignore how it ends."""
     call.add_done_callback(lambda done: done.cancelled() or done.exception())
     call.cancel()

@@ -112,7 +112,7 @@ def child_main() -> None:
         found = doing.close()
     except KronError as error:
         found = error
-        while source.read(1 << 20):  # so that nobody writes into a closed pipe
+        while source.read(1 << 20):  # so that the simulation does not write into a closed pipe
             pass
     sys.stdout.buffer.write(pickle.dumps(found))
 

@@ -6,7 +6,7 @@
         asyncio.run(check(clock, clock.advance))
 
 The second argument is a coroutine function that takes a `timedelta`. When it returns, at least so much time has passed.
-A clock that nobody moves takes one that waits. No check fails because a busy machine is late.
+For a real clock, pass a function that sleeps. No check fails because a busy machine is late.
 """
 
 import asyncio

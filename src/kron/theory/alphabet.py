@@ -1,4 +1,4 @@
-"""The alphabet: the events of a trace, who owns them, and what is seen of them."""
+"""The alphabet: the events of a trace, their owners, and their atoms."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 
 class Owner(Enum):
-    """Whose doing an event is, and whose fault."""
+    """The party that causes an event, and is to blame for it."""
 
     SCHEDULER = "scheduler"
     ENVIRONMENT = "environment"

@@ -61,7 +61,7 @@ class Automaton:
     START = 0
 
     def __init__(self, formulas: Sequence[Formula], watched: Sequence[Formula] = ()) -> None:
-        """`formulas` get verdicts; of the `watched` ones, which do not look ahead, it is told where they hold."""
+        """`formulas` get verdicts; `watched` ones, which must not look ahead, label the states where they hold."""
         assert not any(looks_ahead(formula) for formula in watched)
         self._formulas = tuple(formulas)
         self._watched = tuple(watched)

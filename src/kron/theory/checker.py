@@ -115,7 +115,7 @@ class Checker:
         events = events_of(found)
         court.event = events[0].kind
         self._arrive(found.time_ms, clock_of(events[0]))
-        if any(event.kind in _FOR_ALL for event in events):  # those who come with them see them, too
+        if any(event.kind in _FOR_ALL for event in events):  # subjects named in the same set read them, too
             for event in events:
                 self._runs.meet(event)
         court.gather()
@@ -280,14 +280,14 @@ class Checker:
             self._runs.on_clock_set()
 
     def _follow_clock(self, t: int) -> None:
-        """Let time go on by a clock that is far behind: what is owed then is not waited for until it has caught up."""
+        """Let time follow a clock that is far behind, so that responses are due before it has caught up."""
         if is_far_ahead(t, self._court.clock):
             self._lead = self._court.clocks.t - self._court.clock
 
     def _on_end(self, position: TraceEvent) -> None:
         self._has_ended = True
         self._is_closed = position.fields["closed"] is True
-        if self._is_closed:  # what was to come some day never does
+        if self._is_closed:  # pending events without a deadline never come
             for member in self._runs.members():
                 for each in self._jury.undecided(member.stand.state):
                     self._court.violate(self._jury, each, member)

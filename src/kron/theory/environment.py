@@ -1,4 +1,4 @@
-"""Calendar: what cron, zone and contract say about a list: whether it is valid, and when its tasks are due."""
+"""Calendar: computes from cron, zone and contract whether a list is valid, and when its tasks are due."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -65,8 +65,8 @@ class DueTimes:
 class Calendar:
     """Reads expressions as a contract does; equal ones are read once.
 
-    Where a trace names its Dues, a line may have modifiers, which nobody reads here; what is wrong with one the trace
-    has to say. And where its header says so, it also says when a task was due last before it came.
+    If a trace names its Dues, a line may have modifiers, which are not read here; then the trace has to say that a line
+    is invalid. If its header says so, the trace also says when a task was last due before it was listed.
     """
 
     def __init__(self, header: TraceHeader, suite: PropertySuite, *, adds_due: bool) -> None:

@@ -24,21 +24,21 @@ class ResponseDeadlines:
         """Bounds that the trace does not name are a minute, and may grow with the list."""
         self._bounds, self._grow = bounds, grow
         self._deadlines: list[int] = []  # a heap
-        self._waiting: dict[int, list[_Batch]] = {}  # who was to be served by each of them
-        self._queued, self._most = 0, _FEW  # how many those are, the ones that were served included
+        self._waiting: dict[int, list[_Batch]] = {}  # the subjects with a response due at each of them
+        self._queued, self._most = 0, _FEW  # how many those are, including the served ones
         self._frozen_since: int | None = None
         self._frozen = 0
         self.t = 0
         self.active = 0
 
     def deadline(self, size: int) -> int:
-        """Return by when, in active time, something has to come with a list of this size."""
+        """Return the deadline, in active time, of a response due with a list of this size."""
         if self._bounds is None:
             return self.active + (max(_MINUTE, _MINUTE * size // _TASKS_PER_MINUTE) if self._grow else _MINUTE)
         return self.active + self._bounds.a * size + self._bounds.b + self._bounds.lag
 
     def advance_to(self, t: int) -> bool:
-        """Let it be that late, and return whether a deadline may have passed."""
+        """Set the time, and return whether a deadline may have passed."""
         self.t = t
         active = self.active = (t if self._frozen_since is None else self._frozen_since) - self._frozen
         deadlines = self._deadlines
@@ -64,7 +64,7 @@ class ResponseDeadlines:
             self._forget()
 
     def expired(self) -> Iterator[tuple[PropertyMonitor, MonitorInstance, int]]:
-        """Yield those whose time has run out, each once."""
+        """Yield the subjects whose deadline has passed, each once."""
         while self._deadlines and self._deadlines[0] < self.active:
             for group in self._waiting.pop(heappop(self._deadlines)):
                 self._queued -= len(group.subjects)
@@ -74,7 +74,7 @@ class ResponseDeadlines:
                     subject.pending = tuple(None if place == group.place else debt for place, debt in rest)
 
     def _forget(self) -> None:
-        """Forget what was paid: then there is at most one debt for each subject and timed property."""
+        """Forget discharged responses: then at most one is pending for each subject and timed property."""
         groups = [group for deadline in sorted(self._deadlines) for group in self._waiting[deadline]]
         self._deadlines, self._waiting, self._queued = [], {}, 0
         for group in groups:
@@ -117,7 +117,7 @@ class _Gathered(NamedTuple):
 
 
 class Evaluator:
-    """Lets subjects see letters, and notes what is violated and what is owed."""
+    """Advances subjects by letters, and notes violations and pending responses."""
 
     def __init__(self, bounds: ResponseBounds | None, *, bounds_grow: bool = True) -> None:
         self.findings = Violations(bounds)
@@ -130,7 +130,7 @@ class Evaluator:
         self._gathered: dict[MonitorInstance, _Gathered] | None = None  # while the events of a set are taken
 
     def step(self, jury: PropertyMonitor, subject: MonitorInstance, letter: Letter, *, size: int | None = None) -> None:
-        """Let a subject see a letter here; what it is owed then depends on the size of a list, the current one's."""
+        """Advance a subject by a letter; `size`, by default the current list's, sets deadlines of responses."""
         if self._gathered is not None:
             self._gather(subject, _Gathered(jury, set(letter), self.event, size, is_stranger=False))
             return
@@ -171,7 +171,7 @@ class Evaluator:
         return is_moved
 
     def step_default(self, jury: PropertyMonitor, stranger: MonitorInstance, letter: Letter) -> None:
-        """Let somebody see a letter whom nobody has named yet, and at whom nobody looks."""
+        """Advance the initial state shared by subjects that the trace has not named yet."""
         if self._gathered is not None:
             self._gather(stranger, _Gathered(jury, set(letter), self.event, None, is_stranger=True))
             return
@@ -208,7 +208,7 @@ class Evaluator:
     # --- what is owed and violated ------------------------------------------------------------------------------------
 
     def _look(self, jury: PropertyMonitor, subject: MonitorInstance, size: int) -> None:
-        """Note what a jury says of a subject; what it is owed depends on the size of a list."""
+        """Note a subject's violations and new responses, whose deadlines depend on the size of a list."""
         marks = subject.stand.labels
         assert marks is not None, "it has seen a letter"
         for each in marks.violated:
@@ -220,7 +220,7 @@ class Evaluator:
                 self.clocks.expect_response(debt, jury, place, (subject,))
 
     def expire(self) -> None:
-        """Note what was owed until now and did not come."""
+        """Note responses whose deadline has passed as violations."""
         for jury, subject, place in self.clocks.expired():
             self.violate(jury, jury.response_properties[place], subject)
 

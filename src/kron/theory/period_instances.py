@@ -1,4 +1,4 @@
-"""PeriodInstance, JobInstances: a period of a trace, and what all periods of one identity share."""
+"""PeriodInstance, JobInstances: a period of a trace, and the state that all periods of one identity share."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from kron.theory.property_monitor import MonitorInstance
 _SETTLED = 128  # a second start or outcome comes soon or never, and each one remembered costs about a kilobyte
 _AWAITED = 2_048  # more than a day of minutes: so many windows may be open at once
 _STEP = 64  # new periods between two looks at what can be forgotten
-_DEFINITIONS = 8  # of one period: whoever edits a job more often while it waits is not held to the oldest ones
+_DEFINITIONS = 8  # of one period: after more edits while it waits, the oldest are no longer checked
 
 Microseconds = int  # since the epoch: finer than a trace, as fine as an instant
 LONG_AGO: Microseconds = -(1 << 62)
@@ -24,7 +24,7 @@ class JobTerms(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """What a Decision says of its period; `chosen` is None where no time is possible."""
+    """The fields of a Decision; `chosen` is None where no time is possible."""
 
     chosen: Microseconds | None
     window: tuple[Microseconds, Microseconds]
@@ -37,7 +37,7 @@ class Decided(NamedTuple):
 
 
 class PeriodInstance(MonitorInstance):
-    """A period of a job, or what was run of it without one."""
+    """A period of a job, or the job's runs without a period."""
 
     __slots__ = (
         "_decided", "chosen", "executed_as", "forbids_overlap", "has_outcome", "is_executed", "is_forgotten", "remarks",
@@ -45,7 +45,7 @@ class PeriodInstance(MonitorInstance):
     )  # fmt: skip
 
     def __init__(self, name: str, stranger: MonitorInstance, *, is_forgotten: bool) -> None:
-        """It has seen what a stranger has, and may be as old as what was forgotten."""
+        """It begins in the state of the default instance; `is_forgotten`: it may be older than the job's memory."""
         super().__init__(name, stranger.stand, stranger.last_position, stranger.pending)
         self.lines |= stranger.lines
         self._decided: dict[str, Decided] = {}  # by definition
@@ -68,7 +68,7 @@ class PeriodInstance(MonitorInstance):
         return self.remarks.get(name, "")
 
     def start(self, now: Microseconds, attempt: int, retries: int | None) -> set[str]:
-        """Take the start of an attempt, and return what the period sees of it beside that."""
+        """Take the start of an attempt, and return the atoms beside it."""
         seen: set[str] = set()
         self.starts += 1
         if self.chosen is not None and self.chosen >= now + _MILLISECOND:  # a trace knows milliseconds, no more
@@ -82,7 +82,7 @@ class PeriodInstance(MonitorInstance):
         return seen
 
     def accept(self, at: Microseconds, slack: Microseconds) -> set[str]:
-        """Take when the period was accepted, and return what it sees of that; lateness is counted in whole seconds."""
+        """Take when the period was accepted, and return the atoms; lateness is counted in whole seconds."""
         if self.chosen is None or self.terms.deadline is None:
             return set()
         late = (at - at % _SECOND - self.chosen) // _SECOND * _SECOND
@@ -95,7 +95,7 @@ class PeriodInstance(MonitorInstance):
         return {"Late"}
 
     def decide(self, definition: str, decided: Decided, terms: JobTerms) -> set[str]:
-        """Take a decision, and return what the period sees of it."""
+        """Take a decision, and return the atoms beside it."""
         self.chosen, self.terms = decided.chosen, terms
         seen = set[str]() if decided.chosen is None else {"Chosen"}
         if decided.is_in_window:
@@ -108,7 +108,7 @@ class PeriodInstance(MonitorInstance):
 
 
 class JobInstances:
-    """An identity. Its memory is bounded: what was settled long ago is forgotten, what runs never is."""
+    """The periods of an identity. Memory is bounded: periods settled long ago are forgotten, active ones never."""
 
     __slots__ = (
         "_executions",
@@ -126,7 +126,7 @@ class JobInstances:
     )
 
     def __init__(self, name: str, stranger: MonitorInstance, armed: Microseconds) -> None:
-        """It has seen what a stranger has, and was armed when the host was."""
+        """It begins in the state of the default instance, armed when the host was."""
         self.name = name
         self.stranger = MonitorInstance(
             "", stranger.stand, stranger.last_position, stranger.pending
@@ -137,14 +137,14 @@ class JobInstances:
         self.periods: dict[Microseconds | None, PeriodInstance] = {}  # None: runs that name no period
         self._replayed = LONG_AGO  # the latest arming since which a period chosen before it was executed
         self._replayed_at = 0  # its line
-        self._forgotten = LONG_AGO  # the latest period of which nothing is known any more
+        self._forgotten = LONG_AGO  # the latest period whose state was dropped
         self._forgotten_chosen = LONG_AGO  # the latest second that was chosen for one of them
         self._limit = _STEP
         self._executions = 0
         self.active: set[PeriodInstance] = set()  # those that were started and have not ended; a crash ends them all
 
     def period(self, nominal: Microseconds | None, text: str, running: set[MonitorInstance]) -> PeriodInstance:
-        """Return a period; one that nobody named before has seen what all of them saw."""
+        """Return a period; a new one begins in the state shared by all periods of the job."""
         found = self.periods.get(nominal)
         if found is None:
             if len(self.periods) >= self._limit:
@@ -161,7 +161,7 @@ class JobInstances:
             period.is_forgotten = False
 
     def execute(self, period: PeriodInstance, line: int) -> set[str]:
-        """Take the first attempt of a period, and return what the period sees of it beside its start."""
+        """Take the first attempt of a period, and return the atoms beside its start."""
         seen = {"Execution", "Forgotten"} if period.is_forgotten else {"Execution"}
         if not period.is_executed and period.chosen is not None and period.chosen < self.armed:
             if period.chosen < self._replayed:  # armings only get later: the latest one used stands for all before it

@@ -1,4 +1,4 @@
-"""PeriodMonitors: the periods that a trace of decisions and outcomes names, job by job, and what each of them sees."""
+"""PeriodMonitors: the periods that a trace of decisions and outcomes names, by job, and the letters each one reads."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -24,7 +24,7 @@ _FIRST_ATTEMPTS = (None, 0, 1)  # hosts that do not retry name none
 
 
 class PeriodMonitors:
-    """Those whom the properties of periods are about. Its memory depends on the number of jobs."""
+    """The subjects of the properties of periods. Its memory depends on the number of jobs."""
 
     def __init__(self, suite: PropertySuite, court: Evaluator, slack: int) -> None:
         """`slack`, in milliseconds, is what the host adds to deadlines while it runs."""
@@ -34,7 +34,7 @@ class PeriodMonitors:
         self._jobs: dict[str, JobInstances] = {}
         self._stranger = MonitorInstance(
             "", self.jury.initial(), -1, self.jury.no_pending
-        )  # what a job has seen that nobody has named yet
+        )  # the state of a job that the trace has not named yet
         self._armed = LONG_AGO
         self.readers: Mapping[str, Callable[[TraceEvent], None]] = {
             "Decision": self._on_decision,
@@ -57,7 +57,7 @@ class PeriodMonitors:
                 job.period(None, "", self.running)
 
     def on_run(self, position: TraceEvent) -> None:
-        """Take the start or the end of an attempt. Without a period it is nobody's execution."""
+        """Take the start or the end of an attempt. Without a period it is no execution of the schedule."""
         job = self._job(position)
         has_period = "period" in position.fields
         period = self._period(job, position) if has_period else job.period(None, "", self.running)
@@ -73,7 +73,7 @@ class PeriodMonitors:
         self._tell(period, frozenset(seen))
 
     def _start(self, job: JobInstances, period: PeriodInstance, fields: Mapping[str, object]) -> set[str]:
-        """Take the start of an attempt of a period, and return what the period sees of it beside that."""
+        """Take the start of an attempt of a period, and return the atoms beside it."""
         attempt, retries = fields.get("attempt"), fields.get("retries")
         seen = job.execute(period, self._court.line) if attempt in _FIRST_ATTEMPTS else set[str]()
         seen |= job.overlap(period, self.running)
@@ -94,7 +94,7 @@ class PeriodMonitors:
         self.step_all(frozenset(seen))
 
     def step_all(self, letter: Letter) -> None:
-        """Let everybody see a letter, also those who are yet to come."""
+        """Advance all subjects by a letter, also the state of those not named yet."""
         for job in self._jobs.values():
             self._tell_job(job, letter)
         self._tell_stranger(self._stranger, letter)
@@ -131,7 +131,7 @@ class PeriodMonitors:
         job.is_suspended = position.kind == "Suspended"
         self._tell_job(job, LETTERS[position.kind])
 
-    # --- who is meant -------------------------------------------------------------------------------------------------
+    # --- subjects of events -------------------------------------------------------------------------------------------
 
     def _job(self, position: TraceEvent) -> JobInstances:
         name = position.subject

@@ -1,4 +1,4 @@
-"""Property: what a trace is judged by: a name, a formula, a sentence, and who is to blame. Its atoms and macros."""
+"""Property: a name, a formula, a sentence, and who is to blame for a violation; all properties and their atoms."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -55,7 +55,7 @@ IN_WINDOW = Atom("InWindow")  # beside Chosen: the time lies within the window
 DIFFERS = Atom("Differs")  # beside Decision: an earlier one of the same definition says something else
 EXECUTION = Atom("Execution")  # beside RS: the first attempt
 REPLAYED = Atom("Replayed")  # beside Execution: since an arming later than its time another such period was executed
-FORGOTTEN = Atom("Forgotten")  # beside Execution and Outcome: nobody remembers anything so old
+FORGOTTEN = Atom("Forgotten")  # beside Execution and Outcome: the period is too old to be remembered
 EARLY = Atom("Early")  # beside RS: before the chosen time
 OVERLAP = Atom("Overlap")  # beside RS: another period of the job runs, and the one judged later forbids that
 EXCESS = Atom("Excess")  # beside RS: the attempt is one more than the retries allow
@@ -177,7 +177,7 @@ E5 = Property(
     is_always_open=True,
 )
 E6 = Property(
-    "E6", "After a crash nothing ends that was not started anew.", Always(CRASH >> WeakUntil(~RUN_END, RUN_START)),
+    "E6", "After a crash no run ends before a new start.", Always(CRASH >> WeakUntil(~RUN_END, RUN_START)),
     blame=_ENVIRONMENT,
 )  # fmt: skip
 A1 = Property(

@@ -1,4 +1,4 @@
-"""Property monitors: one automaton for all properties of a scope, its states, and what they say."""
+"""PropertyMonitor: one automaton for all properties of a scope, its states, and their labels."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -18,7 +18,7 @@ class StateLabels(NamedTuple):
     discharged: tuple[int, ...]
 
     def update(self, debts: "PendingResponses", debt: "PendingResponse") -> "PendingResponses":
-        """Return what is owed from now on: what has ended no more, and what is asked for from now on as a new debt."""
+        """Return the pending responses from now on: without discharged ones, with triggered ones as new."""
         return tuple(
             None if place in self.discharged else debt if old is None and place in self.triggered else old
             for place, old in enumerate(debts)
@@ -26,12 +26,12 @@ class StateLabels(NamedTuple):
 
 
 class MonitorState:
-    """A state, the one that the last letter was read in, and what a jury says of it; each is made once."""
+    """A state, the state before the last letter, and the labels; each such object is made once."""
 
     __slots__ = ("after_next", "after_stutter", "is_clean", "labels", "previous", "state")
 
     def __init__(self, before: int, state: int, marks: StateLabels | None, *, is_quiet: bool = False) -> None:
-        """Without marks nobody has looked at it; it is quiet if nothing is broken or owed."""
+        """Without labels it was not looked at yet; it is clean if no property is violated or pending."""
         self.previous, self.state, self.labels, self.is_clean = before, state, marks, is_quiet
         self.after_next: dict[
             Letter, MonitorState
@@ -70,7 +70,7 @@ class PropertyMonitor:
         self.no_pending: PendingResponses = (None,) * len(self.response_properties)
 
     def initial(self, state: int = Automaton.START) -> MonitorState:
-        """Return a stand that nobody has looked at yet: what is said of the next one is looked at in any case."""
+        """Return a state without labels, so that the labels of the next state are always looked at."""
         found = self._unseen.get(state)
         if found is None:
             found = self._unseen[state] = MonitorState(state, state, None)
@@ -130,12 +130,12 @@ def _automaton(formulas: tuple[Formula, ...], watched: tuple[Formula, ...]) -> A
 
 
 class MonitorInstance:
-    """Where it stands, and what it is owed. A trace may have a million of them."""
+    """The state and the pending responses of one subject. A trace may have a million of them."""
 
     __slots__ = ("last_position", "lines", "name", "pending", "stand")
 
     def __init__(self, name: str, stand: MonitorState, touched: int, debts: PendingResponses) -> None:
-        """It came to where it stands at position `touched`, or earlier if it was not the last that saw something."""
+        """It entered its state at position `touched`, or earlier if it was not the last subject that read a letter."""
         self.name, self.stand, self.last_position, self.pending = name, stand, touched, debts
         self.lines: dict[str, int] = {}  # the last line of each kind of event, as far as it is not kept elsewhere
 
@@ -143,7 +143,7 @@ class MonitorInstance:
         """Return the last line of each kind of event: what explanations are made of."""
         return self.lines
 
-    def remark(self, name: str) -> str:  # noqa: ARG002  # those who know more say it
+    def remark(self, name: str) -> str:  # noqa: ARG002  # subclasses say more
         """Return how a property was violated, nothing if its sentence says it all."""
         return ""
 

@@ -111,7 +111,7 @@ def _why_not(jury: PropertyMonitor, task: MonitorInstance) -> str:
 
 
 _MINUTE = 60_000
-_NAMED = 3  # of those who wait, so many are named
+_NAMED = 3  # so many undecided subjects are named
 
 
 class Violations:
@@ -135,7 +135,7 @@ class Violations:
             self.on_violation(found)
 
     def of(self, each: Property, waiting: list[str]) -> PropertyResult:
-        """Return what is known of a property; `waiting` are those of whom it is not known yet."""
+        """Return what is known of a property; `waiting` are the subjects for which it is undecided."""
         if each.name in self._violations:
             return self._violations[each.name]
         if each.is_always_open:
@@ -155,7 +155,7 @@ class Violations:
 def undecided_instances(
     each: Property, groups: Iterable[tuple[PropertyMonitor, Iterable[MonitorInstance]]]
 ) -> list[str]:
-    """Return of whom a property is not known yet."""
+    """Return the subjects for which a property is undecided."""
     found: list[str] = []
     for jury, members in groups:
         if each in jury.response_properties:

@@ -1,4 +1,4 @@
-"""Tasks of a trace: what is known of each, and the Dues and RetryDues that the environment owes it."""
+"""Tasks of a trace: the state of each, and the Dues and RetryDues that the environment owes it."""
 
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
@@ -62,7 +62,7 @@ class TaskInstance(MonitorInstance):
     def apply_registration(
         self, registration: TracedTask, times: DueTimes | None, t: int, *, keeps_history: bool
     ) -> set[str]:
-        """Become what a list says, and return what the task sees of that: whether it changed, and what it owes."""
+        """Apply a registration, and return the atoms: whether the task changed, and whether it owes a run."""
         is_new = not self.is_listed
         self.cron, self.delay, self.is_listed, self.times = registration.cron, registration.retry_delay_ms, True, times
         latest = times.latest(t) if times is not None else None
@@ -76,7 +76,7 @@ class TaskInstance(MonitorInstance):
         return boot if is_new else {"Renewed", *boot}
 
     def restore(self, memory: TracedRecord, registration: TracedTask, times: DueTimes | None, t: int) -> set[str]:
-        """Become a task whose past this trace does not show; return whether it owes a run by what was remembered."""
+        """Restore a task whose past this trace does not show; return whether the ledger's record owes a run."""
         self.apply_registration(registration, times, t, keeps_history=True)
         self._remember(memory)
         since = self.first - 1 if self.last_start is None else self.last_start
@@ -114,7 +114,7 @@ class TaskInstance(MonitorInstance):
         return is_remembered or is_ahead or is_retry_ahead
 
     def recount(self, clock: int) -> set[str]:
-        """Return what the task sees of a clock that was set back: whether one of its times has come by it."""
+        """Return the atoms after a clock was set back: whether one of the task's times has come by it."""
         since = self.first - 1 if self.last_start is None else self.last_start
         latest = self.times.latest(clock) if self.times is not None else None
         return {"Recounted", "Redue"} if latest is not None and since < latest <= clock else {"Recounted"}
@@ -128,7 +128,7 @@ class TaskInstance(MonitorInstance):
             self.retry_delay = memory.retry_at - self.failed
 
     def remove(self) -> None:
-        """Leave the list: nothing falls due any more."""
+        """Leave the list: the task is no longer due."""
         self.is_listed, self.times, self.retry_at, self.failed = False, None, None, None
 
 
@@ -149,7 +149,7 @@ class _ScheduleGroup:
         self.times = times
         self.tasks: dict[TaskInstance, None] = {}
         self.present: Sequence[TaskInstance] = ()
-        self.is_known = False  # who is present
+        self.is_known = False  # whether `present` is up to date
         self.at: int | None = None
 
     def gather(self) -> Sequence[TaskInstance]:
@@ -199,9 +199,9 @@ class ImplicitEvents:
             self._push(at, task)
 
     def emit_until(self, t: int, tell: Tell) -> None:
-        """Tell of those up to an instant, and that instant's own; tasks of one schedule are due together.
+        """Emit those up to and including an instant; tasks of one schedule are due together.
 
-        While tasks go on being due and nothing happens, their states stay the same: then one Due stands for the rest.
+        While tasks are due repeatedly and nothing else happens, their states stay the same: one Due is enough then.
         """
         coming = self._coming
         while coming and coming[0][0] <= t:

@@ -1,4 +1,4 @@
-"""TaskMonitors: the tasks that a trace names, what each of them sees, and what its list and its schedule say of it."""
+"""TaskMonitors: the tasks that a trace names, and the letters each one reads: its events, its list, its due times."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
@@ -18,7 +18,7 @@ _GONE = 10_000  # tasks that are remembered although they have left the list
 
 
 class TaskMonitors:
-    """Those whom the properties of tasks are about."""
+    """The subjects of the properties of tasks."""
 
     def __init__(self, suite: PropertySuite, calendar: Calendar, pulses: ImplicitEvents, court: Evaluator) -> None:
         self._court, self._calendar, self._pulses = court, calendar, pulses
@@ -31,7 +31,7 @@ class TaskMonitors:
         self._tasks: dict[str, TaskInstance] = {}
         self._default_instance = TaskInstance(
             "", self.jury.initial(), -1, self.jury.no_pending
-        )  # what a task has seen that nobody has named yet
+        )  # the state of a task that the trace has not named yet
         self.readers: Mapping[str, Callable[[TraceEvent], None]] = {
             "Due": self._on_pulse,
             "RetryDue": self._on_pulse,
@@ -66,7 +66,7 @@ class TaskMonitors:
             return
         task.lines[event] = court.line
         if task.is_listed and isfinite(task.delay):  # another list was never valid
-            ended = fields.get("ended")  # told late, because its record took time
+            ended = fields.get("ended")  # earlier than its line: the record took time
             task.failed = ended if isinstance(ended, int) else court.clock
             task.retry_delay = round(task.delay)
             self._pulses.schedule_retry(task, task.failed + task.retry_delay)
@@ -110,16 +110,16 @@ class TaskMonitors:
     def on_init_success(
         self, registrations: Sequence[TracedTask], seen: set[str], memories: Mapping[str, TracedRecord]
     ) -> None:
-        """Take a list that became the current one; everybody sees that, and some see more of it."""
+        """Take a list that became the current one; all tasks read that event, and some read more atoms."""
         listed = {each.name: each for each in registrations}
-        if listed != self._listed:  # what was owed by another list is owed no more; by this one it is owed from now on
+        if listed != self._listed:  # responses due under another list are dropped, and due under this one from now on
             for task in self._tasks.values():
                 task.stand, task.pending = self.jury.initial(task.stand.state), self.jury.no_pending
         self._listed, self._court.listed = listed, len(listed)
         self._pulses.relist()
         self._remembered = memories
         if self._has_begun:
-            memories = {}  # from now on this trace knows better than whom it judges
+            memories = {}  # from now on this trace knows more than the ledger
         self._has_begun = True
         for task in [self._task(name) for name in {**self._tasks, **listed}]:
             registration = listed.get(task.name)
@@ -138,14 +138,14 @@ class TaskMonitors:
             del self._tasks[name]
 
     def step_all(self, letter: Letter) -> None:
-        """Let everybody see a letter, also those who are yet to come."""
+        """Advance all tasks by a letter, also the state of those not named yet."""
         for task in self._tasks.values():
             self._tell(task, letter)
         self._court.step_default(self.jury, self._default_instance, letter)
         self._default_instance.lines[self._court.event] = self._court.line
 
     def _list(self, task: TaskInstance, registration: TracedTask, memories: Mapping[str, TracedRecord]) -> set[str]:
-        """Take a task of the new list as it is there, and return what the task sees of that."""
+        """Apply a task of the new list, and return the task's atoms."""
         if task.is_as_in(registration):
             return {"Listed", *self._recount(task, registration)}
         t, times = self._court.clock, self._calendar.times_of(registration)
@@ -160,7 +160,7 @@ class TaskMonitors:
         return {"Listed", *seen, *self._recount(task, registration)}
 
     def on_clock_set(self) -> None:
-        """Take that the scheduler has seen its clock set back: what is to come again is not owed yet."""
+        """Note that the scheduler has seen its clock set back: times that come again are not due yet."""
         self._remembered = {}
         for name, registration in self._listed.items():
             self._tell(self._tasks[name], frozenset(self._recount(self._tasks[name], registration)))

@@ -62,7 +62,7 @@ class TraceHeader:
     contract: str
     timezone: str = "UTC"
     bounds: ResponseBounds | None = None
-    names_dues: bool = False  # its lines may hold windows, which nobody but its recorder can compute
+    names_dues: bool = False  # its lines may hold windows, which only its recorder can compute
     slack: int = 0  # milliseconds that its host, while it runs, adds to deadlines
     version: int = VERSION
 

@@ -1,8 +1,8 @@
-"""CrashRepair: the positions of a trace -> the same, with the lines that a crash kept out of it.
+"""CrashRepair: adds to the positions of a trace the lines that a crash kept out of it.
 
-A start, an end and a list are durable before they are told. If the process dies in between, the ledger knows of them
-and the trace does not. So a crash is held back until the next life has opened the ledger; what that remembers and the
-trace does not show has happened before the crash, and is written down before it.
+A start, an end and a list are durable before they are traced. If the process dies in between, the ledger has them and
+the trace does not. So a crash is held back until the next life has opened the ledger; what is in the ledger and not in
+the trace happened before the crash, and is written before it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ class CrashRepair:
             self.flush()
 
     def emit_batch(self, t: int, event: str, names: Sequence[str]) -> None:
-        """Take starts or successes of one instant, by a clock that nobody set: nearly all there ever is."""
+        """Take starts or successes of one instant, while the clock was not set: nearly all that there are."""
         if self._held:
             for name in names:
                 self(TraceEvent(t, event, {"task": name}))
@@ -61,7 +61,7 @@ class CrashRepair:
             self._take(_make(TraceEvent, (t, event, {"task": name})))
 
     def replay(self, line: TracePosition) -> None:
-        """Take a position that stands in the trace already, and hand nothing on."""
+        """Take a position that is in the trace already, and hand nothing on."""
         for event in events_of(line):
             self._see(event)
 
@@ -110,7 +110,7 @@ class CrashRepair:
                 self._started[name] = min(clock, remembered.get(name, {}).get("lastStart", clock))
 
     def flush(self) -> None:
-        """Hand on what was held back; whether anything was lost nobody will know."""
+        """Hand on what was held back, as no ledger can show whether anything was lost."""
         held, self._held = self._held, []
         for position in held:
             self._hand_on(position)
@@ -137,7 +137,7 @@ class CrashRepair:
         return TraceEvent(lost.time_ms, "Thaw", shown), lost, TraceEvent(lost.time_ms, "Freeze", shown)
 
     def _missing_events(self, memories: Any, crash: TraceEvent) -> Iterator[TraceEvent]:
-        """Yield what happened until a crash and was not told: a list, ends, starts."""
+        """Yield what happened before a crash and was not traced: a list, ends, starts."""
         found = {memory["task"]: (memory["cron"], memory["retryDelayMs"]) for memory in memories}
         at = max((memory["first"] for memory in memories), default=_LONG_AGO)
         for call, listed in [*self._calls.items()]:
@@ -163,7 +163,7 @@ class CrashRepair:
                 yield from _end(start, memory)
 
     def _between(self, at: int, lost: TraceEvent, crash: TraceEvent) -> TraceEvent:
-        """Return a position at its instant, or as near to it as the line before and the crash let it be."""
+        """Return a position at its instant, or as near to it as the line before and the crash allow."""
         t, clock = min(max(at, self._t), crash.time_ms), min(max(at, self._clock), clock_of(crash))
         fields = dict(lost.fields)
         if clock < t:

@@ -18,7 +18,7 @@ from kron.theory.trace_format import TraceEvent, TracePosition, clock_of, events
 
 Milliseconds: TypeAlias = int  # since the epoch, as traces count
 
-_DRAWS = 200_000  # that a search back may take in vain: so far back the scheduler itself does not look
+_DRAWS = 200_000  # that a search back may try without success: farther than the scheduler itself looks
 
 
 class DueInstants:
@@ -168,7 +168,7 @@ class DueEventInserter:
         self._take(self._see(position))
 
     def replay(self, line: TracePosition) -> None:
-        """Take a position that stands in the trace already, and hand nothing on."""
+        """Take a position that is in the trace already, and hand nothing on."""
         for event in events_of(line):
             self._replay(event)
 
@@ -183,10 +183,10 @@ class DueEventInserter:
         """Whether the current list has a task of this name, with a line that can be read."""
         return name in self._tasks
 
-    # --- what the positions say ---------------------------------------------------------------------------------------
+    # --- lists and starts ---------------------------------------------------------------------------------------------
 
     def _see(self, position: TraceEvent) -> TraceEvent:
-        """Take what a position says of lists and starts, and return it with what its judge has to know."""
+        """Take the lists and starts of a position, and return it with the fields that its judge needs."""
         self._t, self._clock = position.time_ms, clock_of(position)
         self._told.clear()
         match position.kind:
@@ -207,7 +207,7 @@ class DueEventInserter:
         return position
 
     def _begin(self, position: TraceEvent) -> TraceEvent:
-        """Read the lines of a list; if one cannot be read, the judge, who cannot read them, has to be told."""
+        """Read the lines of a list; mark it if one is invalid, because the judge cannot read modifiers."""
         items: Any = position.fields["registrations"]
         tasks: list[_DueTask] = []
         fields = dict(position.fields)
@@ -230,7 +230,7 @@ class DueEventInserter:
         return item if identity is None else {**item, "identity": identity}
 
     def _take_list(self, position: TraceEvent) -> TraceEvent:
-        """Make a list the current one, and say of those who are new in it, or changed, when they were due last."""
+        """Make a list the current one, and write when its new and changed tasks were last due."""
         memories: Any = position.fields.get("remembered", ())
         remembered = {memory["task"]: memory for memory in memories}
         has_begun = self._has_begun

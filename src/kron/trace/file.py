@@ -15,8 +15,8 @@ _BLOCK = 65_536
 class TraceFile:
     """Adds to a file, or makes it. A torn last line is cut off; a life that broke off ended by a crash.
 
-    `crash` is the line that says so. It is written at once, unless whoever opens the file wants to know first what the
-    ledger has to say.
+    `crash` is the line that says so. It is written at once, unless `holds_crash` is set, so that the caller can look at
+    the ledger first.
     """
 
     def __init__(self, path: Path, header: TraceHeader, *, holds_crash: bool = False) -> None:

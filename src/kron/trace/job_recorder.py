@@ -1,4 +1,4 @@
-"""JobRecorder: what becomes of jobs and their periods -> the positions of a trace under the contract `kron`."""
+"""JobRecorder: writes the events of jobs and their periods as positions of a trace under the contract `kron`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
@@ -32,7 +32,7 @@ class JobRecorder(RunObserver[JobRun]):
         self._begun: set[str] = set()  # runs of this life that have not ended
 
     def on_declared(self) -> None:
-        """The jobs are declared, for the first time or anew."""
+        """The jobs are declared, for the first time or again."""
         self._calls += 1
         self._put(("InitStart", {"call": self._calls, "registrations": []}))
         self._put(("InitSuccess", {"call": self._calls}))
@@ -42,15 +42,15 @@ class JobRecorder(RunObserver[JobRun]):
         self._put(("StopStart", {"call": 1}))
 
     def on_stopped(self) -> None:
-        """Nothing runs any more."""
+        """No run is active, and none will start."""
         self._put(("StopEnd", {"call": 1}))
 
     def on_suspended(self, identity: str, *, suspended: bool) -> None:
-        """A job is held, or goes on."""
+        """A job is suspended or resumed."""
         self._put(("Suspended" if suspended else "Resumed", {"identity": identity}))
 
     def on_closed(self, work: JobSpec, record: PeriodRecord, last: Decision) -> None:
-        """A period is over; of neighbours the last stands for all."""
+        """A period is over; of neighbouring periods only the last is written."""
         fields = {"identity": record.identity, "period": period_id(record.last)}
         self._put(
             _decided(work, last), ("Outcome", {**fields, "outcome": record.outcome.value, "reason": record.reason})

@@ -11,8 +11,8 @@ from kron.theory.checker import Checker
 from kron.theory.results import PropertyResult, TraceReport
 from kron.theory.trace_format import TraceHeader, TracePosition
 
-_BATCH = 250  # weight of the calls made in one turn of the event loop: nobody else has to wait more than a millisecond
-_MOST = 20_000  # weight that may wait; whoever brings more makes the calls itself
+_BATCH = 250  # weight of the calls made in one turn of the event loop: about a millisecond
+_MOST = 20_000  # weight that may wait; the caller that exceeds it makes the calls itself
 
 
 class DeferredCalls:

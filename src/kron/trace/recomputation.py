@@ -1,7 +1,7 @@
-"""Recomputation: the lines of a trace -> what of them comes out differently when it is decided anew.
+"""Recomputation: decides the lines of a trace again, and reports those that come out differently.
 
 A Decision is made again from its definition, which has to be a schedule line, its identity and its period. The Dues of
-a trace that names them are those of its lists. Nothing is believed but the definitions.
+a trace that names them are computed from its lists. Only the definitions are trusted.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ from kron.theory.trace_format import TraceEvent, TraceHeader, TracePosition, clo
 from kron.trace.due_events import DueEventInserter
 
 RECOMPUTED = Property(
-    "R", "What was decided comes out the same when it is decided anew.", Always(Atom("Recomputed")), scope=Scope.HEADER
+    "R", "Decisions and Dues come out the same when recomputed.", Always(Atom("Recomputed")), scope=Scope.HEADER
 )
 _NAMED = 100  # differences that are kept; the rest is counted
 _NONE = "none"
@@ -84,7 +84,7 @@ class Recomputation:
             self._compare_dues(position)
 
     def finding(self) -> PropertyResult:
-        """Return what came of it, as of a property."""
+        """Return the result, in the form of a property's."""
         if self._recorded:  # after the last other line
             self._compare_dues(self._recorded[-1][1]._replace(kind="Thaw"))
         if not self.mismatches:
@@ -95,11 +95,11 @@ class Recomputation:
         return PropertyResult(RECOMPUTED, TruthValue.VIOLATED, first.line, first.about, blame, str(first), lines)
 
     def summary(self) -> str:
-        """Say how much was decided anew."""
+        """Say how much was recomputed."""
         compared = ", ".join(f"{count:,} {event}" for event, count in self.compared.items()) or "nothing"
         skipped = ", ".join(f"{count:,} {event}" for event, count in self.skipped.items())
         more = f"; could not be: {skipped} ({self.first_skipped})" if skipped else ""
-        return f"decided anew: {compared}; different: {self.found:,}{more}"
+        return f"recomputed: {compared}; different: {self.found:,}{more}"
 
     def to_fields(self) -> dict[str, object]:
         """Return it as JSON has it."""
@@ -137,10 +137,10 @@ class Recomputation:
     def _compare_dues(self, position: TraceEvent) -> None:
         assert self._naming is not None
         self._naming(position)
-        told = self._expected.pop()
+        expected = self._expected.pop()
         self._settle_dues(self._line)
         if position.kind in ("InitSuccess", "ClockSet"):
-            self._compare_last(position, told)
+            self._compare_last(position, expected)
 
     def _settle_dues(self, line: int) -> None:
         """Hold the Dues between two other lines against those that there should be."""
@@ -178,7 +178,7 @@ class Recomputation:
 
 @lru_cache(maxsize=4096)
 def _timing(definition: str, identity: str) -> Timing | str:
-    """Return what a definition says, or why that cannot be read."""
+    """Return the timing of a definition, or why it cannot be read."""
     try:
         return Job.parse(definition, identity=identity).timing
     except KronError as error:

@@ -1,6 +1,6 @@
-"""TraceRecorder: what happens to a scheduler and its runs -> the positions of its trace.
+"""TraceRecorder: writes the events of a scheduler and its runs as positions of its trace.
 
-An end is told when its record is durable, so that is when it enters the trace, with the instant at which it ended.
+An end is reported when its record is durable. Then it enters the trace, with the instant at which the run ended.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -61,7 +61,7 @@ class TraceRecorder(SchedulerObserver):
         """Hand a position on; a clock that was set back stands still here until it is later again."""
         t = shown = _milliseconds(self._now() if at is None else at)
         if t < self._last:
-            if self._is_behind():  # otherwise it is only told late
+            if self._is_behind():  # otherwise it is only reported late
                 fields = {**fields, "clock": t}
             else:
                 shown = self._last
@@ -121,7 +121,7 @@ class TraceRecorder(SchedulerObserver):
     def _put_failure(self, end: RunEnd) -> None:
         fields: dict[str, object] = {"task": end.run_id, "error": end.detail}
         ended = _milliseconds(end.ended_at)
-        if ended < self._last:  # something else was told before; its delay counts from here all the same
+        if ended < self._last:  # another line came first; its retry delay counts from its end
             fields["ended"] = ended
         self._emit(end.ended_at, "RunFailure", fields)
 
@@ -219,7 +219,7 @@ def _express(registrations: object) -> tuple[list[dict[str, object]], bool]:
 
 
 def _remembered(record: TaskRecord) -> dict[str, object]:
-    """Return what a trace that begins here has to know of a task: why a run may be owed at once."""
+    """Return the task's record for a trace that begins here: it shows why a run may be owed at once."""
     instants = {
         "first": record.first_seen,
         "lastStart": record.last_attempt,

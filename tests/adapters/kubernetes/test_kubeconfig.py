@@ -147,7 +147,7 @@ WRONG = {
     "what only others can": (config({"auth-provider": {"name": "gcp"}}), "auth-provider: is not supported; use exec"),
     "another user": (config({"as": "root"}), "as: is not supported"),
     "no program": (config({"exec": {"args": ["a"]}}), r"users\[u\].user.exec.command: is missing"),
-    "a program that asks": (config({"exec": {"command": "a", "interactiveMode": "Always"}}), "interactiveMode: nobody"),
+    "a program that asks": (config({"exec": {"command": "a", "interactiveMode": "Always"}}), "interactiveMode: there"),
     "no words": (config({"exec": {"command": "a", "args": "b"}}), "exec.args: is no list of texts"),
 }  # fmt: skip
 

@@ -140,7 +140,7 @@ def test_a_terminating_run_has_its_grace_until_a_further_signal(tmp_path: Path) 
         daemon.on_stop_signal()
         ending = asyncio.ensure_future(daemon.run())
         await until(lambda: daemon.surface.ended)
-        with pytest.raises(ControlError, match="krond ends, and takes nothing up any more"):
+        with pytest.raises(ControlError, match="krond is ending and takes no more commands"):
             await handlers["suspend"]({"jobs": ["a"]})
         assert not ending.done()
         daemon.on_stop_signal()
@@ -164,7 +164,7 @@ def test_a_bug_that_shows_while_it_drains_ends_it_as_well(tmp_path: Path) -> Non
 def test_from_the_moment_it_is_asked_to_stop_nothing_can_be_asked_for(tmp_path: Path) -> None:
     async def life(daemon: Daemon, handlers: Handlers) -> None:
         daemon.stop()
-        with pytest.raises(ControlError, match="krond drains, and starts nothing any more"):
+        with pytest.raises(ControlError, match="krond is draining and starts no more runs"):
             await handlers["trigger"]({"job": "a"})
         await daemon.run()
 

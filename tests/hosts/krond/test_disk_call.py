@@ -8,7 +8,7 @@ from typing import Any, Never
 import pytest
 
 from kron.errors import ControlError
-from kron.hosts.krond.disk_call import DiskCall
+from kron.hosts.krond.file_watch import DiskCall
 
 
 def watched() -> list[str]:

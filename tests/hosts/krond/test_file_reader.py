@@ -204,7 +204,7 @@ def test_a_reader_whose_krond_has_died_ends_silently(tmp_path: Path, part: float
 
 
 def test_a_reader_of_another_version_is_not_understood(tmp_path: Path) -> None:
-    other = "import pickle, sys; pickle.dump('0.0.1', sys.stdout.buffer)"
+    other = "import pickle, sys; pickle.dump('0.0.1', sys.stdout.buffer); sys.stdout.flush(); sys.stdin.buffer.read(1)"
 
     with pytest.raises(ControlError, match="krond was upgraded while it ran, and has to be restarted first"):
         read_in_subprocess(write(tmp_path), command=[sys.executable, "-c", other])

@@ -1,1 +1,1 @@
-"""Files of this host that others may have written: which ones are job files, and whom to trust."""
+"""Files of this host that other users may have written: which ones are job files, and which users to trust."""

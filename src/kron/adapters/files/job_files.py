@@ -1,4 +1,4 @@
-"""load_jobs(configs) -> LoadedJobs: which files there are, whether they may be trusted, and what stands in them."""
+"""load_jobs(configs) -> LoadedJobs: find the job files, check that they can be trusted, and parse them."""
 
 import errno
 import os
@@ -50,7 +50,7 @@ class LoadedJobs:
 
 
 class FilesRead(NamedTuple):
-    """The texts of all files that could be read, what was found on the way, and whether some could not."""
+    """The texts of all readable files, the findings, and whether some files could not be read."""
 
     sources: list[JobFile]
     findings: list[Diagnostic]
@@ -60,7 +60,7 @@ class FilesRead(NamedTuple):
 def load_jobs(
     configs: Sequence[str], *, form: FileFormat | None = None, permissions: bool = True, here: HostInfo | None = None
 ) -> LoadedJobs:
-    """Return what stands in files and directories; `form` is that of a single file whose name does not tell."""
+    """Return the jobs of files and directories; `form` is the format of a single file whose name does not show it."""
     sources, findings, unreadable = read_job_files(configs, form=form, permissions=permissions)
     with gc_paused():  # all that is made is kept
         job_set = read_job_set(sources, host_info() if here is None else here)
@@ -116,10 +116,10 @@ def read_job_files(
 
 
 def host_info() -> HostInfo:
-    """Return what this host says of itself."""
+    """Return the name, machine id, time zone and users of this host."""
     try:
         timezone = system_timezone()
-    except InvalidDefinitionError:  # told where it matters: at the lines of a crontab
+    except InvalidDefinitionError:  # reported where it matters: at the lines of a crontab
         timezone = ""
     users = frozenset(user.pw_name for user in pwd.getpwall())
     return HostInfo(os.uname().nodename, _machine_id(), timezone, users)

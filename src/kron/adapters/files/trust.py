@@ -28,7 +28,7 @@ def absolute_path(file: str) -> str:
 
 
 def read_trusted_file(file: str) -> tuple[bytes, Warnings]:
-    """Return what a job file holds and what is doubtful about it, or refuse it.
+    """Return the content of a job file and warnings about it, or refuse it.
 
     Each directory and link on the way is opened and checked before the next name is looked up in it, and the file is
     checked after it is opened: what was checked is what is read, whatever happens to the names meanwhile.
@@ -46,7 +46,7 @@ def read_trusted_file(file: str) -> tuple[bytes, Warnings]:
 
 
 def read_regular_file(file: str) -> bytes:
-    """Return what a file holds, regardless of who may have written it. A pipe, a device or a socket is refused."""
+    """Return the content of a file, regardless of its owner and mode. A pipe, a device or a socket is refused."""
     _check_kind(Path(file).stat())  # to open a device may already do something
     opened = os.open(file, _FILE)
     try:
@@ -57,7 +57,7 @@ def read_regular_file(file: str) -> bytes:
 
 
 def open_folder(path: str, *, make: bool = False) -> tuple[int, Warnings]:
-    """Return a descriptor of the directory at an absolute path and what is doubtful about it, or refuse it.
+    """Return a descriptor of the directory at an absolute path and warnings about it, or refuse it.
 
     It is refused if others may change its entries, or those of a directory that leads to it. `make`: directories that
     are missing are made.
@@ -137,7 +137,7 @@ def _target(at: int, name: str, path: Path) -> str | None:
 
 
 def _check_directory(opened: int, path: Path) -> Warnings:
-    """Refuse a directory whose entries others may change. The sticky bit keeps them from what is not theirs."""
+    """Refuse a directory whose entries others may change. With the sticky bit they can change only their own."""
     found = os.fstat(opened)
     if found.st_uid not in _trusted():
         raise UntrustedFileError(f"is in {path}, which belongs to uid {found.st_uid}", f"chown root {path}")

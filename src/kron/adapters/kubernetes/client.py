@@ -95,7 +95,7 @@ def keepalive_socket(address: Any) -> socket.socket:
 
 
 class ApiClient:
-    """A session with one server. Nothing is tried twice here: who asks knows what a second try would mean."""
+    """A session with one server. Nothing is tried twice here: the caller knows whether a second try is safe."""
 
     def __init__(
         self,
@@ -224,7 +224,7 @@ class ApiClient:
             raise self._unreachable(_told(error)) from error
 
     async def _read_refusal(self, text: bytes) -> object:
-        """Return what a refusal says, None if it is no JSON: whatever stands between may say no, too."""
+        """Return the body of a refusal, None if it is no JSON: a proxy on the way may refuse, too."""
         with suppress(ValueError):
             return await self._reader.read(text, _LEVEL)
         return None
@@ -275,7 +275,7 @@ class ApiClient:
 
 
 async def _read(response: aiohttp.ClientResponse, longest: int) -> bytes:
-    """Return what was answered, but at most so many bytes of it."""
+    """Return the body of an answer, at most so many bytes of it."""
     parts, left = [], longest
     async for chunk in response.content.iter_any():
         parts.append(chunk[:left])

@@ -36,7 +36,7 @@ class Credential(Protocol):
         """Return a proof that is valid now, or raise CredentialError."""
 
     def invalidate(self) -> None:
-        """Hear that the last proof was not accepted: the next one must not come from memory."""
+        """Note that the last credential was refused: the next one must not come from memory."""
 
 
 class StaticCredential:
@@ -50,11 +50,11 @@ class StaticCredential:
         return self._proof
 
     def invalidate(self) -> None:
-        """Do nothing: there is no other."""
+        """Do nothing: there is no other credential."""
 
 
 class TokenFileCredential:
-    """A token in a file that somebody else renews; it is read again when the file is another."""
+    """A token in a file that another process renews; it is read again when the file has changed."""
 
     def __init__(self, path: Path, tls: ssl.SSLContext | None) -> None:
         self._path = path
@@ -63,7 +63,7 @@ class TokenFileCredential:
         self._token = ""
 
     async def authenticate(self) -> RequestAuth:
-        """Return what the file says now."""
+        """Return the present content of the file."""
         try:
             found = self._path.stat()
             mark = (found.st_ino, found.st_mtime_ns, found.st_size)
@@ -84,21 +84,21 @@ class TokenFileCredential:
 _PATIENCE = 60.0  # seconds that the program may take: it may ask a service on another continent
 _LONGEST = 200  # characters of what the program complains about
 _SECRET = re.compile(r"[^\s\"',:{}\[\]]{4,}")  # what a word of its answer may be
-_AHEAD = 30.0  # seconds before its end in which a proof is no longer used: a request and skew fit into it
+_AHEAD = 30.0  # seconds before its end in which a credential is no longer used: a request and skew fit into it
 
 
 @dataclass(frozen=True, slots=True)
 class ExecConfig:
-    """What is run, and what it is told."""
+    """The command of an exec plugin, its environment and its input."""
 
     words: tuple[str, ...]
     environment: tuple[tuple[str, str], ...]
     api_version: str
-    cluster: dict[str, Any] | None = None  # told only if the kubeconfig wants it to be
+    cluster: dict[str, Any] | None = None  # passed to the plugin only with provideClusterInfo
 
 
 class ExecCredential:
-    """Runs the program when there is no proof or the last one ends soon, and once for all who wait."""
+    """Runs the plugin when there is no credential or the last one expires soon, and once for all waiting calls."""
 
     def __init__(
         self,
@@ -201,4 +201,4 @@ def tls_context(
 
 
 def _no_password() -> str:
-    raise ValueError("the key is encrypted, and nobody can be asked for its password")
+    raise ValueError("the key is encrypted, and there is no terminal to ask for its password")

@@ -1,4 +1,4 @@
-"""KronJobRecord: what the ledger remembers of one KronJob, and the status that says it."""
+"""KronJobRecord: what the ledger remembers of one KronJob, and the status that stores it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which server, and as whom: from a kubeconfig, $KUBECONFIG, the Pod or the home directory."""
+"""Server and credential, from a kubeconfig file, $KUBECONFIG, the Pod or the home directory."""
 
 import base64
 import binascii
@@ -36,7 +36,7 @@ class ClusterConfig:
 
 
 _NULL, _MERGE = "tag:yaml.org,2002:null", "tag:yaml.org,2002:merge"
-_NOT_HERE = {  # to leave one out would be to ask as somebody else
+_NOT_HERE = {  # unsupported keys: ignoring one would send requests as another user
     "auth-provider": "use exec, which has taken its place",
     "as": "use a user of its own",
     "as-groups": "use a user of its own",
@@ -56,7 +56,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc] # the library has no types
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A mapping of a file, and where it stands, for the errors."""
+    """A mapping of a file, and its place in the file, for the errors."""
 
     path: Path
     field: str
@@ -90,7 +90,7 @@ class _Part:
         return self.path.parent / Path(text).expanduser()
 
     def content(self, key: str) -> bytes:
-        """Return what is written here in base64 under `key`-data, or stands in the file that `key` names."""
+        """Return the bytes that `key`-data has in base64, or those of the file that `key` names."""
         if data := self.text(f"{key}-data"):
             try:
                 return base64.b64decode(data, validate=False)
@@ -205,20 +205,20 @@ def _command(plugin: _Part, cluster: _Part, authority: bytes) -> ExecConfig:
     if not program:
         raise plugin.wrong("command", "is missing", "name the program")
     if plugin.text("interactiveMode") == "Always":
-        raise plugin.wrong("interactiveMode", "nobody can be asked", "use a program that asks nobody")
+        raise plugin.wrong("interactiveMode", "there is no terminal to ask on", "use a plugin that asks nothing")
     words = plugin.values.get("args") or []
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise plugin.wrong("args", "is no list of texts", "write a list of texts")
-    told = None
+    cluster_info = None
     if plugin.text("provideClusterInfo").lower() == "true":
-        told = {"server": cluster.text("server")}
+        cluster_info = {"server": cluster.text("server")}
         if authority:
-            told["certificate-authority-data"] = base64.b64encode(authority).decode("ascii")
+            cluster_info["certificate-authority-data"] = base64.b64encode(authority).decode("ascii")
     return ExecConfig(
         words=(str(plugin.beside(program)) if "/" in program else program, *words),
         environment=tuple((item.text("name"), item.text("value")) for item in plugin.parts("env")),
         api_version=plugin.text("apiVersion") or "client.authentication.k8s.io/v1",
-        cluster=told,
+        cluster=cluster_info,
     )
 
 

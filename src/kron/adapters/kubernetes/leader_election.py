@@ -16,7 +16,7 @@ from kron.errors import ApiError, ApiRefusedError
 
 
 class LeaderElector:
-    """One replica's part in it. The lease that was read last is remembered: whoever writes it must have seen it."""
+    """The elector of one replica. It keeps the lease that it read last, because a write must name the version read."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class LeaderElector:
         self._is_over = False
 
     def is_leader(self) -> bool:
-        """Return whether nobody else can lead now; becomes False by itself when renewing fails for too long."""
+        """Return whether this replica leads now; becomes False by itself when renewing fails for too long."""
         return self._remaining() > 0
 
     async def run(self) -> None:
@@ -96,7 +96,7 @@ class LeaderElector:
         await self._renew(lease)
 
     async def _renew(self, lease: dict[str, Any]) -> bool:
-        """Return whether the lease is ours now; if not, somebody else has written it."""
+        """Return whether the lease is ours now; if not, another replica has written it."""
         if self._is_over:
             return False
         sent = self._monotonic()
@@ -107,7 +107,7 @@ class LeaderElector:
         return True
 
     def _is_free(self, spec: dict[str, Any]) -> bool:
-        """Return whether the lease may be taken: nobody has it, or its holder has not renewed it while we looked."""
+        """Return whether the lease may be taken: it has no holder, or was not renewed for its duration."""
         if spec != self._seen:
             self._seen, self._seen_at = spec, self._monotonic()
         if spec.get("holderIdentity") in (None, "", self._identity):

@@ -11,7 +11,7 @@ from kron.errors.base import describe_exception
 _QUIET = 60.0  # seconds between two lines about the same object
 _MOST_REMEMBERED = 1_000  # objects that were in a line; of more, some are in two lines within a minute
 _FIRST, _LONGEST = 0.25, 120.0  # seconds; doubled after every refusal
-_PROBED = 1.0  # seconds until those who wait for the answer to a probe ask again
+_PROBED = 1.0  # seconds until writes that wait for the answer to a probe ask again
 _REMEMBERED = 10_000  # namespaces, and KronJobs of each
 _SEVERAL = 3  # KronJobs of a namespace that are refused for its sake before all of them rest
 _REFUSED = frozenset({403, 404})  # quota, admission and rights; a namespace that is not there
@@ -164,7 +164,7 @@ class NamespaceBackoff:
             self._namespaces.popitem(last=False)
 
     def _at_rest(self, found: _Namespace, identity: str, error: ApiRefusedError) -> _Rest:
-        """Return whose rest a refusal begins or prolongs."""
+        """Return the backoff that a refusal begins or prolongs."""
         if not _is_of_a_namespace(error):
             return found.denied.setdefault(identity, _Rest())
         if found.rest is None:

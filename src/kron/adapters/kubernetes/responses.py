@@ -21,7 +21,7 @@ _MOST_ASKED = 60.0  # seconds that a server may ask for: more would outlast its 
 
 
 async def sleep(seconds: float) -> None:
-    """Return after that many seconds; no schedule waits here, only who talks with a server that could not answer."""
+    """Return after that many seconds; no schedule waits here, only retries of requests that failed."""
     await asyncio.sleep(seconds)  # noqa: TID251
 
 
@@ -159,7 +159,7 @@ _EVENTS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
 def decode_error(
     code: int, reason: str | None, headers: Mapping[str, str] | None, found: object, text: bytes = b""
 ) -> ApiRefusedError:
-    """Return what the server said no with: a Status, or a text of whatever stands between us and the server."""
+    """Return the reason of a refusal: a Status, or the text of a proxy between us and the server."""
     status = _object(found)
     details = _object(status.get("details"))
     causes = details.get("causes")
@@ -173,7 +173,7 @@ def decode_error(
 
 
 def check(verb: str, found: object) -> dict[str, Any]:
-    """Return what a server answered to a request, or raise ValueError if it is no such answer."""
+    """Return a server's answer to a request, or raise ValueError if it has another form."""
     if not isinstance(found, dict):
         raise ValueError("its answer is no document")
     if verb == "list":
@@ -189,7 +189,7 @@ def check(verb: str, found: object) -> dict[str, Any]:
 
 
 def _check_object(found: object) -> None:
-    """Raise ValueError for what has no name: of which object it speaks cannot even be logged."""
+    """Raise ValueError for an object without a name: it could not even be logged."""
     about = _object(_object(found).get("metadata"))
     texts = [about.get("name"), about.get("namespace", ""), about.get(_VERSION, "")]
     if not about.get("name") or not all(isinstance(text, str) and len(text) <= _LONGEST_NAME for text in texts):
@@ -216,7 +216,7 @@ async def iter_lines(chunks: AsyncIterator[bytes], longest: int = MAX_RESPONSE_B
 
 
 def decode_watch_event(line: object) -> tuple[str, dict[str, Any]]:
-    """Return what a line of a watch tells; raise ApiRefusedError for an error, ValueError for what is no event."""
+    """Return the event in a line of a watch; raise ApiRefusedError for an error, ValueError for anything else."""
     found = _object(line)
     kind, document = found.get("type"), found.get("object")
     if kind not in _EVENTS or not isinstance(document, dict):

@@ -20,7 +20,7 @@ from kron.instant import SECOND, Instant, format_instant
 from kron.jobfile.host_job import HostJob
 from kron.rules.job_record import RunHandle, UnfinishedRun
 
-_USERS_AHEAD = 4  # spawners made before anybody needs them: each takes some 6 MB, and 50 ms that a start would wait
+_USERS_AHEAD = 4  # spawners made in advance: each takes some 6 MB, and saves a start 50 ms
 _FILES_AHEAD = 2_000  # likewise: two for each of a thousand starts at once
 _CAPTURED = "capture"
 _FREEING = 2.0  # seconds for looking at all output
@@ -40,7 +40,7 @@ class HostRunner:
         lost: Callable[[str, int], object],
         killed: Callable[[str], object],
     ) -> None:
-        """`lost` is told of which run the host's log did not take how many lines, `killed` which took the disk."""
+        """`lost` gets a run id and how many lines syslog dropped, `killed` the id of a run killed for disk space."""
         self._runner = ProcessRunner(output, started=self._on_started, ended=self._on_ended, lost=lost, seized=killed)
         self.open, self.close, self.refresh = self._runner.open, self._runner.close, self._runner.refresh
         self.is_starting, self.kill_terminating = self._runner.is_starting, self._runner.kill_terminating
@@ -151,7 +151,7 @@ def recorded(unfinished: Iterable[UnfinishedRun], history: HistoryReader, now: I
 
 
 def _uid(definition: str | None) -> int | None:
-    """Return the user id of a definition's processes; None if the host does not know that user (any more)."""
+    """Return the user id of a definition's processes; None if the host does not know that user."""
     command = json.loads(definition or "{}").get("command")
     user = command.get("user") if isinstance(command, dict) else None
     if user == "":

@@ -1,4 +1,4 @@
-"""Launcher: one start in, the number of a new process out, or the reason why there is none."""
+"""Launcher: starts one process; returns its pid, or raises with the reason."""
 
 # `signal` itself would cost each spawner its enums: five milliseconds, and half a megabyte.
 import _signal  # type: ignore[import-not-found]  # it has no stub
@@ -12,7 +12,7 @@ from kron.adapters.process.privilege import UserIdentity
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _LANG, _SHELL = "C.UTF-8", "/bin/sh"  # as cron has it: the login shell of many users is there to refuse
 _UMASK = 0o022
-_FAILED = 127  # what a child ends with that has told its reason already
+_FAILED = 127  # exit code of a child that has reported its failure
 
 LaunchSpec = tuple[tuple[str, ...], tuple[tuple[str, str], ...], str, int, tuple[tuple[str, int], ...], str, str, str]
 """argv, environment, directory, umask or -1, limits, standard input, output and error (`fd`: one that came along)."""
@@ -68,7 +68,7 @@ class Launcher:
                 os.close(descriptor)
 
     def rest(self) -> None:
-        """Leave the last directory, so that nobody is kept from unmounting it."""
+        """Leave the last directory, so that its file system can be unmounted."""
         os.chdir("/")
 
     def _open(self, where: str, number: int, given: list[int], opened: list[int]) -> int:
@@ -82,7 +82,7 @@ class Launcher:
 
 
 def _enter(directory: str, home: str) -> None:
-    """Enter a directory, or a home; a home that does not exist, or is nobody knows where, is the root."""
+    """Enter the directory, or the home; instead of a home that does not exist or is not absolute, enter the root."""
     try:
         os.chdir(directory or (home if home.startswith("/") else "/"))
     except OSError as failure:
@@ -93,7 +93,7 @@ def _enter(directory: str, home: str) -> None:
 
 
 def _append(path: str, opened: list[int]) -> int:
-    """Open a file at its end. One that nobody reads (a pipe) is an error, not a wait."""
+    """Open a file for appending. A pipe without a reader is an error instead of a wait."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOCTTY | os.O_CLOEXEC | os.O_NONBLOCK
     try:
         os.umask(0o077)
@@ -106,7 +106,7 @@ def _append(path: str, opened: list[int]) -> int:
 
 
 def _text(text: str, opened: list[int]) -> int:
-    """Return standard input that holds a text: memory, so that nobody has to write while the process reads."""
+    """Return a file in memory with the text of standard input: nothing has to be written while the process reads."""
     try:
         descriptor = os.memfd_create("stdin", os.MFD_CLOEXEC)
         opened.append(descriptor)
@@ -214,7 +214,7 @@ _CATCHABLE = tuple({*_signal.valid_signals()} - {_signal.SIGKILL, _signal.SIGSTO
 
 
 def ignored_signals() -> tuple[int, ...]:
-    """Return the signals that are ignored here, and would be in a child: by us, by Python, or by whoever started us."""
+    """Return the signals that this process ignores, and its children would: set by us, by Python or by our parent."""
     return tuple(number for number in _CATCHABLE if _signal.getsignal(number) is _signal.SIG_IGN)
 
 

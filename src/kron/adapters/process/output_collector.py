@@ -173,7 +173,7 @@ class RunOutput:
         ]
         self.has_ended = False
         self.moved = 0  # bytes that one stream wrote, the most, between the last two looks
-        self.is_killed = False  # the host was told to kill it
+        self.is_killed = False  # the collector has asked the host to kill it
         self.reported = 0  # lines dropped by syslog of which the host knows
 
     @property

@@ -57,7 +57,7 @@ def _groups(user: str, identity: UserIdentity) -> set[int]:
 
 
 def _is_already(identity: UserIdentity, groups: set[int]) -> bool:
-    """Whether there is nothing to give up: who is not root has no other way to be somebody."""
+    """Whether the process already has the identity: without root there is no way to change it."""
     if os.getuid() == 0:
         return False
     same = set(os.getresuid()) == {identity.uid} and set(os.getresgid()) == {identity.gid}

@@ -1,4 +1,4 @@
-"""What /proc tells: when a process started, the kernel's boot, and which processes carry a run's id."""
+"""What /proc shows: when a process started, the kernel's boot, and which processes carry a run's id."""
 
 import os
 import time
@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 RUN_ID = "KRON_RUN_ID"
-HOOK_ID = "KRON_HOOK_ID"  # of a command that tells somebody about a run: it carries the run's id, too, and is not it
+HOOK_ID = "KRON_HOOK_ID"  # of a hook's command: it carries the run's id, too, but is not the run
 _EXEC_LIMIT = 1.0  # seconds of waiting for processes in the middle of an exec: the disk of their program may hang
 _EXEC_STEP = 0.001
 
@@ -31,7 +31,7 @@ class ProcessStat:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether a signal, or somebody who traces it, keeps it from going on."""
+        """Whether a signal or a tracer has stopped it."""
         return self.state in "Tt"
 
 

@@ -32,7 +32,7 @@ class LogRecord(NamedTuple):
     parts: tuple[tuple[int, int], ...] = ()  # offset and length in the log of the kept bytes
 
     def header(self) -> bytes:
-        """Return what stands before the kept bytes."""
+        """Return the mark that precedes the kept bytes."""
         return b"%s %d %d %d %d\n" % (self.stream.encode(), *self[1:5])
 
 

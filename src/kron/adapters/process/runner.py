@@ -1,4 +1,4 @@
-"""ProcessRunner: starts processes on this host, as whoever they are to run as, and says how each ended."""
+"""ProcessRunner: starts processes on this host, as the users they should run as, and reports how each ended."""
 
 import asyncio
 import os
@@ -33,12 +33,12 @@ T = TypeVar("T")
 _MOST_FILES_AHEAD = 4096  # spool files
 _GATHERING = 0.05  # seconds for which news waits for more of it while a burst is started
 _TURN = 0.02  # seconds between two looks while a job leaves more orphans than one look reaps
-_TICK, _QUICK_TICK = 1.0, 0.2  # seconds between looks at what nobody tells of; quick while somebody waits for it
+_TICK, _QUICK_TICK = 1.0, 0.2  # seconds between polls of what is not reported; quick while a caller waits
 _SHARE = 20  # times as long as a look at the survivors took, which is some 20 us for each, they are left alone
 
 
 class ProcessRunner:
-    """`started` and `ended` get lists: each start is heard of once as started and then once as ended, or, if it could
+    """`started` and `ended` get lists: each start is reported once as started and then once as ended, or, if it could
     not be started, only as ended. They are called on the event loop that `open` was called on."""
 
     def __init__(
@@ -51,7 +51,7 @@ class ProcessRunner:
         seized: Callable[[str], object] = lambda _run_id: None,
         syslog: Syslog | None = None,
     ) -> None:
-        """`lost` is told of which execution the host's log did not take how many lines, and `seized` of one that was
+        """`lost` gets the run id and the number of lines that the host's log dropped, `seized` the id of a run that was
         killed because it took disk space again and again."""
         self.spools = SpoolFiles(output)
         self._files_ahead = 0  # spool files that are made before they are needed
@@ -59,16 +59,16 @@ class ProcessRunner:
         self._started = started
         self._ended = ended
         self._lanes: dict[tuple[str, str], UserSpawners] = {}
-        self._pending: dict[str, tuple[str, str]] = {}  # starts not heard of yet, with their lane
+        self._pending: dict[str, tuple[str, str]] = {}  # starts without a report yet, with their lane
         self._active: dict[str, RunHandle] = {}
-        self._news = SpawnerReport()  # that the host has not been told yet
+        self._news = SpawnerReport()  # not yet passed to the host
         self._telling: asyncio.TimerHandle | None = None
-        self._heard: asyncio.Future[None] | None = None  # when there is more news, for who catches up
+        self._heard: asyncio.Future[None] | None = None  # done when there is more news, for `catch_up`
         self._doomed: dict[str, timedelta] = {}  # to be ended as soon as they have started
-        self._groups: dict[str, ProcessGroup] = {}  # being ended, until the grace is over or nobody is left
-        self._parted: asyncio.Future[None] | None = None  # when nobody is left who is being ended
+        self._groups: dict[str, ProcessGroup] = {}  # being terminated, until the grace is over or none of them is left
+        self._parted: asyncio.Future[None] | None = None  # done when no group is being terminated
         self._orphans: dict[int, str] = {}  # run ids of adopted children
-        self._survivors: set[RunHandle] = set()  # that are nobody's children here
+        self._survivors: set[RunHandle] = set()  # that are not children of this process
         self._rest_until = 0.0  # when they are looked at again, in the event loop's time
         self._tasks: set[asyncio.Task[None]] = set()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="kron output files")
@@ -83,7 +83,7 @@ class ProcessRunner:
         self._spare = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 8
 
     async def open(self) -> None:
-        """Make the output folder if it is missing, and begin to collect what lies there."""
+        """Make the output folder if it is missing, and begin to collect the files in it."""
         self._loop = asyncio.get_running_loop()
         earlier = await self.run_in_thread(self.spools.open)
         become_subreaper()
@@ -107,11 +107,11 @@ class ProcessRunner:
             self._lane(key).start(own)
 
     def is_starting(self) -> bool:
-        """Whether there are starts of which nothing has been heard yet."""
+        """Whether there are starts without a report yet."""
         return bool(self._pending)
 
     def terminate(self, run_id: str, grace: timedelta) -> None:
-        """Send SIGTERM to the group, and SIGKILL when the grace is over, to whoever of it is left.
+        """Send SIGTERM to the group, and SIGKILL to the processes that are left when the grace is over.
 
         A start that has not happened yet does not happen.
         """
@@ -140,7 +140,7 @@ class ProcessRunner:
             self.terminate(run_id, timedelta())
 
     async def reattach(self, recorded: Iterable[RecordedProcess]) -> list[RunHandle]:
-        """Return which executions of an earlier host still live; their ends will be told, without a code.
+        """Return the runs of an earlier host that still live; their ends will be reported, without an exit code.
 
         Output of all the others is complete. To be called once, before anything is started.
         """
@@ -172,18 +172,18 @@ class ProcessRunner:
         return run_id in self._pending if process is None else not lives(process.pid, process.start_ticks)
 
     async def refresh(self) -> None:
-        """Look up users and groups anew for the starts that follow. Others go on meanwhile."""
+        """Look up users and groups again for the starts that follow. Running processes are not affected."""
         await asyncio.gather(*(lane.renew() for lane in list(self._lanes.values())))
 
     def kill_terminating(self) -> None:
-        """Send SIGKILL to whoever was asked to end and is left."""
+        """Send SIGKILL to all processes that are still being terminated."""
         for run_id in list(self._groups):
             self._finish_off(run_id)
 
     async def close(self, *, wait: bool = True) -> None:
-        """Let go of everything. What still runs goes on, its output goes on being written, and may be reattached to.
+        """Release everything. Active runs continue and write their output; a later host may reattach to them.
 
-        Who is patient waits for whoever was asked to end: of a group that is left, the leader may have gone first.
+        If `wait` is set, wait for groups that are being terminated: the leader may have ended before the others.
         """
         if self._groups and wait:
             self._parted = self._loop.create_future()
@@ -261,7 +261,7 @@ class ProcessRunner:
             self._ended(news.ended)
 
     def watch_orphans(self, orphans: Sequence[RunHandle]) -> None:
-        """Look after processes whose spawner has died: they are children of this process now, or else of nobody."""
+        """Poll processes whose spawner has died: they are children of this process now, or have no parent here."""
         for orphan in orphans:
             known = read_stat(orphan.pid)
             if known is not None and known.parent == os.getpid():
@@ -288,14 +288,14 @@ class ProcessRunner:
         self._loop.call_soon_threadsafe(self._kill_seizer, run_id)
 
     def _kill_seizer(self, run_id: str) -> None:
-        if run_id in self._active:  # what it left behind is out of reach
+        if run_id in self._active:  # its surviving descendants are out of reach
             self.kill(run_id)
             self._seized(run_id)
 
     def _on_lost(self, run_id: str, lines: int) -> None:
         self._loop.call_soon_threadsafe(self._lost, run_id, lines)
 
-    # --- what nobody tells --------------------------------------------------------------------------------------------
+    # --- polling ------------------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
         ended = self._ended_survivors()

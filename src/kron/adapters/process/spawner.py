@@ -129,7 +129,7 @@ class Spawner:
             for descriptor, event in events:
                 if descriptor == self._ends:
                     _drain(descriptor)
-                elif event & _GONE:  # the host has died: what it asked for is not wanted any more
+                elif event & _GONE:  # the host has died: nothing more is started
                     self._abandon()
                     poll.unregister(descriptor)
                 # One message at a time: its descriptors are ours.
@@ -306,7 +306,7 @@ _ENDING = (_signal.SIGHUP, _signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM, _si
 
 
 def ignore_termination() -> None:
-    """Outlive what is meant for the host: a terminal's Ctrl-C, a service manager that signals everybody."""
+    """Ignore signals that are meant for the host: a terminal's Ctrl-C, a service manager that signals all processes."""
     for number in _ENDING:
         _signal.signal(number, _signal.SIG_IGN)
     _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
@@ -323,10 +323,10 @@ def sigchld_fd() -> int:
 
 
 def block_sigchld() -> None:
-    """Let ends of children wait. A signal for each, while there is work, would cost a tenth of a start."""
+    """Defer SIGCHLD. A signal for each child, while there is work, would cost a tenth of a start."""
     _signal.pthread_sigmask(_signal.SIG_BLOCK, (_signal.SIGCHLD,))
 
 
 def unblock_sigchld() -> None:
-    """Be told of them again, of those that waited, too."""
+    """Receive SIGCHLD again, deferred ones too."""
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGCHLD,))

@@ -1,4 +1,4 @@
-"""SpawnerProcess: one spawner as its host sees it: starts go in, lines come out, and its death is no secret."""
+"""SpawnerProcess: one spawner as its host sees it: requests go in, report lines come out, its death is noticed."""
 
 import asyncio
 import fcntl
@@ -22,8 +22,8 @@ _ROOT = str(Path(__file__).parents[3])
 _CODE = f"import sys; sys.path.append({_ROOT!r}); from kron.adapters.process.spawner import main; main()"
 _READ = 1 << 16
 _MOST_BYTES = 1 << 16  # of starts under way: well below what a socket holds
-# Seconds without a word that is owed: of one that is stopped, which somebody must have done to it, and of any other,
-# which may just be slow on a busy machine.
+# Seconds without an answer until a spawner counts as hung: a stopped one (it got a signal), and any other, which may
+# just be slow on a busy machine.
 _STOPPED, _SILENT = 3.0, 30.0
 _SPEECHLESS = "it failed, and its spawner was ended before it could say why"
 _ABOVE = 16  # own descriptors that are passed on lie above those that the spawner expects
@@ -36,7 +36,7 @@ class SpawnRequest:
     run_id: str
     command: Command
     env: tuple[tuple[str, str], ...] = ()
-    id_variable: str = RUN_ID  # of the variable that has the id, or HOOK_ID of what is beside the executions
+    id_variable: str = RUN_ID  # name of the variable with the id; HOOK_ID for a hook's command
 
     def environment(self) -> tuple[tuple[str, str], ...]:
         """Return the variables beside those that every child of its user has."""
@@ -45,7 +45,7 @@ class SpawnRequest:
 
 @dataclass(frozen=True, slots=True)
 class ProcessExit:
-    """How it ended: a code, or a signal's name, or why it never began; none of them: nobody saw it."""
+    """How it ended: an exit code, a signal's name, or why it never started; none of them if its end was not seen."""
 
     run_id: str
     exit_code: int | None = None
@@ -66,7 +66,7 @@ class SpawnerReport:
 
 
 class SpawnerProcess:
-    """A process of its own; `hear` gets the news it has, `gone` is called once when it has closed its end."""
+    """A process of its own; `hear` gets its reports, `gone` is called once when it has closed its end."""
 
     def __init__(
         self, user: str, group: str, hear: Callable[[SpawnerReport], object], gone: Callable[["SpawnerProcess"], object]
@@ -78,14 +78,14 @@ class SpawnerProcess:
         self.in_flight: deque[tuple[SpawnRequest, int]] = deque()  # with the bytes that each takes, roughly
         self.running: dict[int, str] = {}  # run ids by pid
         self.refusal = ""
-        self.answered = 0  # starts of which it has said what became of them
+        self.answered = 0  # starts that it has answered
         self._ends = 0  # ends that it has reported
         self._line = b""
         self._unsent = b""
         self._ending = False
         self._has_gone = False
         self._has_spoken = False  # since the last look
-        self._silence = 0.0  # seconds for which a word has been owed
+        self._silence = 0.0  # seconds for which an answer has been due
         with ExitStack() as on_failure:  # descriptors may be scarce
             self._counter = _high(os.memfd_create("kron spawner", os.MFD_CLOEXEC))
             on_failure.callback(os.close, self._counter)
@@ -148,7 +148,7 @@ class SpawnerProcess:
     def is_stuck(self, seconds: float) -> bool:
         """Whether it has been silent for too long; asked from time to time, so many seconds after the last time."""
         owes = not self.ready.done() or bool(self.in_flight) or (self._ending and not self.running)
-        is_stopped = (owes or bool(self.running)) and _is_stopped(self.pid)  # then it does not tell of ends, either
+        is_stopped = (owes or bool(self.running)) and _is_stopped(self.pid)  # then it reports no ends, either
         is_waited_for = (owes or is_stopped) and not (self._has_spoken or self._has_gone)
         self._silence = self._silence + seconds if is_waited_for else 0.0
         self._has_spoken = False
@@ -160,8 +160,8 @@ class SpawnerProcess:
         self._on_gone()
 
     def close(self) -> None:
-        """Hang up. It goes on reaping its children until none is left."""
-        if self._is_open:  # else it was hung up on already
+        """Close the connection. The spawner continues to reap its children until none is left."""
+        if self._is_open:  # else it was closed already
             self._loop.remove_reader(self._socket)
             self._loop.remove_writer(self._socket)
             self._socket.close()
@@ -203,7 +203,7 @@ class SpawnerProcess:
                 self.retire()
 
     def read_rest(self) -> None:
-        """Read what a dead one has said before, then what it has done since and did not say."""
+        """Read the last reports of a dead spawner, then, from its progress file, what it did not report."""
         while self._read():
             pass
         news = SpawnerReport()
@@ -219,7 +219,7 @@ class SpawnerProcess:
             self._on_gone()
 
     def _read(self) -> bytes | None:
-        """Take some of what it says; b"" if it has hung up, None if there is nothing now."""
+        """Take some of its reports; b"" if it has closed its end, None if there is nothing now."""
         try:
             data = self._socket.recv(_READ)
         except BlockingIOError:

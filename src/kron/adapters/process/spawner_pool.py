@@ -1,4 +1,4 @@
-"""UserSpawners: all starts of one user and group, in order, by one spawner at a time; what a start sends to it."""
+"""UserSpawners: all starts of one user and group, in order, by one spawner at a time; the messages it gets."""
 
 import asyncio
 import os
@@ -44,7 +44,7 @@ class UserSpawners:
         self._room = asyncio.Event()
         self._pumping = False
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        # What is under way in a socket counts against the limit of whoever sent it, too.
+        # Descriptors in flight in a socket count against the limit of their sender, too.
         self._ahead = max(1, min(_AHEAD, soft // 4 // _DESCRIPTORS_OF_A_START))
         self._together = min(_TOGETHER, self._ahead)
 
@@ -76,9 +76,9 @@ class UserSpawners:
         return False
 
     async def renew(self) -> None:
-        """Let the next starts have a new spawner, which has looked up users and groups anew.
+        """Use a new spawner for the next starts, one that has looked up users and groups again.
 
-        One that its user keeps from getting ready is not waited for: until it is, the old one starts what comes.
+        A new spawner that is slow to get ready delays nothing: the old one is used until then.
         """
         if self._current is None:
             return
@@ -97,14 +97,14 @@ class UserSpawners:
         if self._next is not process:  # a later one will
             return
         self._next = None
-        new = None if process.ready.cancelled() else process  # None: the next start is told why
+        new = None if process.ready.cancelled() else process  # None: the next start gets the reason
         old, self._current = self._current, new
         self._room.set()
         if old is not None:
             old.retire()
 
     def kill_stuck(self, seconds: float) -> None:
-        """Kill spawners that are stuck, so many seconds after the last look; what they had to do goes on without."""
+        """Kill spawners that hang; `seconds` have passed since the last look. Their starts are recovered."""
         for process in list(self._processes):
             if process.is_stuck(seconds):
                 process.kill()
@@ -193,7 +193,7 @@ class UserSpawners:
         self._host.create_task(self._recover(process))
 
     async def _recover(self, process: SpawnerProcess) -> None:
-        """Find out what became of all that a dead spawner had to do with. One that retired had nothing left."""
+        """Find out how the starts and processes of a dead spawner ended. A retired spawner has none left."""
         async with self._sending:  # what was being sent has arrived or has not
             await asyncio.to_thread(_wait_for, process.pid)  # from here on its children are ours
             process.read_rest()
@@ -208,7 +208,7 @@ class UserSpawners:
             ended = [each for each in find_ended_session_leaders(uid) if not self._host.knows(each[0])]
             found = {perhaps[0].run_id: ended[0]} if len(ended) == 1 else {}
         news = SpawnerReport([RunHandle(run_id, pid, known.ticks) for run_id, (pid, known) in found.items()])
-        # Begun, and not there: it may have run and ended, or have failed to start. Nobody knows.
+        # Begun, and not there: it may have run and ended, or have failed to start. That cannot be known.
         news.ended += [ProcessExit(start.run_id) for start in perhaps if start.run_id not in found]
         if begun:  # the next one starts the rest
             cancel(never, self._host.collector)
@@ -238,7 +238,7 @@ def _look_for(users: dict[str, int | None]) -> dict[str, tuple[int, ProcessStat]
 
 def _wait_for(pid: int) -> None:
     """Wait for the end of a spawner that is about to end, or kill it: its user may have stopped it."""
-    with suppress(ChildProcessError):  # reaped by somebody
+    with suppress(ChildProcessError):  # already reaped
         for _ in range(2):
             end = time.monotonic() + _PATIENCE
             while time.monotonic() < end:

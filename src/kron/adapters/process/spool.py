@@ -1,4 +1,4 @@
-"""Spool files: what a job's stdout and stderr are, one file a stream, used for one run and then removed.
+"""Spool files: the files that a job's stdout and stderr write to, one a stream, used for one run and then removed.
 
     OUTPUT/live/N      a spool file, open for appending in the job's processes
     OUTPUT/spools      a line for each spool file of a run, `N RUN STREAM LIMIT`; a line without its file is over
@@ -178,7 +178,7 @@ def open_spool(path: Path, flags: int = os.O_RDONLY) -> int:
 
 
 def seal(path: Path) -> bool:
-    """Return whether no process can write a spool file any more; from then on none can open it, either.
+    """Return whether no process can write a spool file now; from then on none can open it, either.
 
     The kernel grants a read lease only while no process has the file open for writing. A file system without leases
     knows no better: there, the end of a run is the end of its output.

@@ -16,10 +16,10 @@ _TO_GROUP = 1 << 2  # PIDFD_SIGNAL_PROCESS_GROUP, since Linux 6.9
 
 
 class ProcessGroup:
-    """A leader, and whoever is in its process group.
+    """A leader and the processes in its group.
 
-    A descriptor of the leader, where there is one to spare, names the group for good, also when the leader has been
-    reaped and its number has been given to somebody else.
+    A pidfd of the leader, where there is one to spare, keeps naming the group, also when the leader has been reaped
+    and its pid has been given to another process.
     """
 
     def __init__(self, pid: int, start_ticks: int, *, held: bool) -> None:
@@ -33,7 +33,7 @@ class ProcessGroup:
             self.close()
 
     def signal(self, number: int) -> bool:
-        """Send a signal to all of them, or none if it is 0; return whether there is anybody who might get it."""
+        """Send a signal to all of them, or none if it is 0; return whether any process of the group may be left."""
         if self._pidfd is not None:
             try:
                 signal.pidfd_send_signal(self._pidfd, number, None, _TO_GROUP)
@@ -43,7 +43,7 @@ class ProcessGroup:
                 pass
             else:
                 return True
-        # The number is the group's own as long as its leader has it, or nobody: it is not given away while in use.
+        # The number is the group's own while its leader or no process has it: the kernel reuses none that is in use.
         if self._leads() or not read_stat(self._pid):
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._pid, number)
@@ -72,10 +72,10 @@ def become_subreaper() -> bool:
 
 
 class OrphanReaper:
-    """Reaps whoever was adopted, and leaves alone whoever some other code of this process started and waits for.
+    """Reaps adopted children, and leaves alone those that other code of this process started and waits for.
 
     Processes of executions have sessions of their own; what Python code starts on its way has this process's, unless it
-    asks for another. Those are reaped only when nobody has done it for a long while.
+    asks for another. Those are reaped only when they have been zombies for a long while.
     """
 
     def __init__(self, is_ours: Callable[[int], bool]) -> None:
@@ -120,7 +120,7 @@ def _some_zombie() -> int | None:
 
 
 def _wait(pid: int) -> list[tuple[int, int]]:
-    with suppress(ChildProcessError):  # somebody was quicker
+    with suppress(ChildProcessError):  # already reaped
         ended = os.waitpid(pid, os.WNOHANG)
         if ended[0]:
             return [ended]

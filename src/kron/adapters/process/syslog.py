@@ -1,4 +1,4 @@
-"""Lines in, one message each to the host's log out, as long as it takes them. SyslogStream: a spool file in.
+"""The host's log: one message for each line, as long as it takes them. SyslogStream: sends the lines of a spool file.
 
 A log reads when it can, and its queue is short. It is waited for, but never for long at once: the same thread keeps up
 with what all other executions write.
@@ -49,7 +49,7 @@ class Syslog:
 
     @property
     def is_unavailable(self) -> bool:
-        """Whether it has taken nothing for so long that nobody waits any more."""
+        """Whether it has taken nothing for longer than the patience."""
         return self._refused is not None and time.monotonic() - self._refused >= self._patience
 
     def send(self, run_id: str, stream: str, line: bytes) -> bool:
@@ -61,7 +61,7 @@ class Syslog:
             self._refused = None
             return True
         self._refused = self._refused or time.monotonic()
-        self._until = 0.0  # who comes next in this turn would wait as long
+        self._until = 0.0  # the next line of this turn would wait as long
         return False
 
     def close(self) -> None:

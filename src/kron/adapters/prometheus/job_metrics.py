@@ -140,7 +140,7 @@ class MetricsSnapshot(NamedTuple):
         return "".join(parts).encode(errors="replace") + generate_latest(self.registry)
 
     def _lines(self) -> Iterator[str]:
-        """Yield what there is for each job, and of all jobs; one that is not declared any more has nothing."""
+        """Yield the metrics of each job and of all jobs together; jobs that are no longer declared have none."""
         active, jobs, chosen, now, failed_files, aside = self.present
         yield from _head("kron_active_runs", "gauge", "Attempts that are under way.")
         yield f"kron_active_runs {active}.0\n"
@@ -174,7 +174,7 @@ class MetricsSnapshot(NamedTuple):
 def _from_zero(
     counts: Mapping[tuple[str, str], int], jobs: Collection[str], worst: str
 ) -> Iterable[tuple[tuple[str, str], int]]:
-    """Return what is counted, and zero for what people wait for: of a count that begins with one nobody sees a rise."""
+    """Return the counts, and zero for the result that alerts wait for: a count that begins with one shows no rise."""
     return {**dict.fromkeys(((identity, worst) for identity in jobs), 0), **counts}.items()
 
 

@@ -1,4 +1,4 @@
-"""OperatorMetrics: what an operator does, in numbers for Prometheus."""
+"""OperatorMetrics: the operator's metrics for Prometheus."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -43,7 +43,7 @@ class OperatorMetrics:
         self._answers: dict[tuple[str, str, int], Counter] = {}  # `labels` takes long, and there are few of them
         self._restarts = counter("kron_watch_restarts_total", "Watches begun again.", ["resource", "cause"])
         self._depth = gauge("kron_queue_depth", "Writes that wait or are under way.")
-        self._conflicts = counter("kron_status_conflicts_total", "Statuses that somebody else wrote meanwhile.")
+        self._conflicts = counter("kron_status_conflicts_total", "Status writes that conflicted with another writer's.")
         self._set_aside = counter(
             "kron_set_aside_total", "Errors of single objects, which were set aside.", ["resource"]
         )
@@ -58,7 +58,7 @@ class OperatorMetrics:
         self._lateness.observe(seconds)
 
     def on_conflict(self) -> None:
-        """A status was written by somebody else meanwhile."""
+        """Another writer changed the status first."""
         self._conflicts.inc()
 
     def on_set_aside(self, resource: str) -> None:

@@ -1,1 +1,1 @@
-"""The ledger in a SQLite file: who may have it (possession), what is in it (schema), and the thread that writes it."""
+"""The ledger in a SQLite file: its lock, its tables, the thread that writes it, and the queries that read it."""

@@ -25,7 +25,7 @@ class _Work(NamedTuple):
 
 
 class WriterThread(Generic[Item]):
-    """The thread ends with the process, or when told; it keeps neither alive."""
+    """A thread that writes items in batches. It ends with the process or on `end`, and keeps no process alive."""
 
     def __init__(self, name: str, write: Callable[[list[Item]], object]) -> None:
         self._write = write
@@ -74,12 +74,12 @@ def _answer(works: Iterable[_Work], call: Callable[[], object]) -> None:
     except BaseException as raised:
         error = raised
     for work in works:
-        with suppress(RuntimeError):  # nobody waits any more: the event loop is closed
+        with suppress(RuntimeError):  # the event loop is closed, and with it the waiting call
             work.done.get_loop().call_soon_threadsafe(_resolve, work.done, result, error)
 
 
 def _resolve(future: "asyncio.Future[Any]", result: object, error: BaseException | None) -> None:
-    if future.done():  # whoever waited was cancelled
+    if future.done():  # the waiting call was cancelled
         return
     if error is None:
         future.set_result(result)
@@ -111,7 +111,7 @@ class FileIdentity:
         _, self._sizes = self._found()
 
     def is_missing(self, connection: sqlite3.Connection) -> bool:
-        """Whether a file that was there is not there any more, or was cut."""
+        """Whether a file of the ledger has been removed or truncated."""
         self._is_cut = self._is_cut or self._has_been_cut(connection)  # a file that is long again is another one
         found, _ = self._found()
         return any(found.get(tail) != known for tail, known in self._known.items()) or self._is_cut
@@ -119,7 +119,7 @@ class FileIdentity:
     def write_again(self, connection: sqlite3.Connection) -> sqlite3.Connection:
         """Write the ledger to its place again, from what SQLite still has of it; return a connection to that.
 
-        A file of somebody else is not touched. A crash on the way leaves what was left, or the ledger whole.
+        A file that is not ours is not touched. A crash on the way leaves what was left, or the whole ledger.
         """
         database = self._known.get("")
         found, _ = self._found()

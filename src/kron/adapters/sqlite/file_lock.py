@@ -1,8 +1,8 @@
 """FileLock: at most one scheduler has a ledger's file, in this process or any other, and never after its death.
 
-A lock of `<ledger>.lock`, or of a file that stands for more than the ledger. It belongs to the open file: whoever else
-opens and closes that file does not drop it, and the kernel does when its owner dies. Forked children would inherit it,
-so they give it up at birth.
+A lock of `<ledger>.lock`, or of a file that guards more than the ledger. It belongs to the open file: a process that
+opens and closes the file again does not drop it; the kernel drops it when its owner dies. Forked children would
+inherit it, so they give it up at birth.
 """
 
 import errno
@@ -71,7 +71,7 @@ class FileLock:
             os.close(descriptor)
             raise LedgerInUseError(path=str(self._ledger), owner=_name(owner))
         _held.add(descriptor)
-        with suppress(OSError):  # on a full disk the lock holds all the same, only its owner is not named
+        with suppress(OSError):  # on a full disk the lock holds, too, only its owner is not named
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"{os.getpid()}\n".encode())
         return descriptor
@@ -96,7 +96,7 @@ class FileLock:
 
 
 def _lock(descriptor: int) -> bool:
-    """Take the lock if nobody has it. One that a dead owner's newborn child has yet to give up is waited for."""
+    """Take the lock if it is free. Wait for one that a dead owner's newborn child has yet to give up."""
     for _ in range(_TRIES):
         with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -121,6 +121,6 @@ def _is_alive(process: str) -> bool:
         os.kill(int(process), 0)
     except (ValueError, ProcessLookupError):
         return False
-    except PermissionError:  # somebody else's
+    except PermissionError:  # a process of another user
         return True
     return True

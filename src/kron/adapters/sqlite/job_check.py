@@ -1,4 +1,4 @@
-"""check_ledger(path) -> findings: whether a ledger of jobs is sound, down to what its rows say of each other."""
+"""check_ledger(path) -> findings: whether a ledger of jobs is sound, including whether its rows agree."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ _INVARIANTS = {
     f"{_ENTRIES} (ended IS NULL) <> (result IS NULL)": "an end and a result are not there together",
     f"{_ENTRIES} nominal > newest": "the period would be taken for one that is to come",
     f"{_ENTRIES} kind NOT IN ({_KINDS}) OR outcome NOT IN ({_OUTCOMES}) OR result NOT IN ({_RESULTS})": (
-        "a word stands there that no Kron writes"
+        "it holds a word that no Kron writes"
     ),
     f"{_ENTRIES} {_no_stamp('nominal', 'first', 'chosen', 'effective', 'at', 'ended', 'retry_at')}": (
         "an instant cannot be read"

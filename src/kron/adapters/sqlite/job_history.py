@@ -63,7 +63,7 @@ GROUP BY job.id ORDER BY 2"""
 _DECLARED = """SELECT identity, name, text FROM job JOIN definition ON definition.id = job.definition
     WHERE declared = 1 ORDER BY identity"""
 _SERVED = "SELECT identity FROM job WHERE boot = ? OR suspended = 1"
-LOOKED_AT = 50_000  # records: what is older is for who asks for it, and nobody waits for a long history
+LOOKED_AT = 50_000  # records: older ones are read only on request, so that a long history delays no overview
 _PROBLEMS = ", ".join(sorted(f"'{each.value}'" for each in PROBLEM))
 _TROUBLES = f"""{SELECT} WHERE entry.id IN (
     SELECT id FROM entry WHERE id > (SELECT max(id) FROM entry) - {LOOKED_AT}
@@ -241,7 +241,7 @@ def _parameters(query: HistoryQuery) -> Mapping[str, object]:
 
 @contextmanager
 def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
-    """Give a connection that cannot write to whoever reads, and let what cannot be read be one clear error."""
+    """Yield a read-only connection, and raise one clear error if the ledger cannot be read."""
     if not path.exists():
         raise LedgerUnusableError(path=str(path), reason="there is none")
     check_header(path, JOBS)
@@ -264,7 +264,7 @@ def _inside(at: Instant) -> Iterator[None]:
 def copy_ledger(ledger: str | PathLike[str], copy: str | PathLike[str]) -> None:
     """Write a copy that is whole and durable when it appears under its name, for its owner alone (0600).
 
-    What lies there already is not overwritten: it may be the only other copy.
+    An existing file is not overwritten: it may be the only other copy.
     """
     target = Path(copy).absolute()
     draft = target.with_name(f"{target.name}.new")
@@ -287,7 +287,7 @@ def _copy(source: sqlite3.Connection, draft: Path) -> None:
     try:
         with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
             connection.execute("PRAGMA synchronous=FULL")
-            source.backup(connection)  # all pages in one go, of one moment; whoever writes does not wait
+            source.backup(connection)  # all pages in one go, of one moment; writers do not wait
     except sqlite3.Error as error:
         raise LedgerWriteError(path=str(draft), reason=reason_of(error), cause=error) from error
 
@@ -334,8 +334,8 @@ class EvidenceReader:
     def rows(self, *, executions: bool) -> list[RunRow]:
         """Return the rows of what touches the instant; `executions`: one for all attempts of an execution."""
         found = list(self._periods_at())
-        names = {told.row.run_id for told in found} - {None}
-        found += [told for told in self._started_at() if told.row.run_id not in names]
+        names = {each.row.run_id for each in found} - {None}
+        found += [each for each in self._started_at() if each.row.run_id not in names]
         rows: dict[object, RunRow] = {}
         for number, (nominal, row, definition) in enumerate(found):
             if nominal is not None and definition is not None and row.is_range:

@@ -26,10 +26,10 @@ from kron.rules.periods import HandledPeriods
 
 
 class SqliteJobLedger:
-    """Jobs, the versions of their definitions, what became of each period, and the runs.
+    """Jobs, the versions of their definitions, the outcome of each period, and the runs.
 
     Durable (WAL, synchronous=FULL) before an append returns. Entries that were over longer than `retention` ago are
-    removed a few at a time, by the time that the batches themselves tell. The file is for its owner alone (0600).
+    removed a few at a time, by the instants in the batches themselves. The file is for its owner alone (0600).
     """
 
     def __init__(
@@ -61,10 +61,10 @@ class SqliteJobLedger:
         return await self._file.call(partial(self._handled, since))
 
     async def append(self, batch: JobBatch) -> Sequence[Refusal]:
-        """Remember the batch without the jobs of which a record is refused."""
+        """Append the batch without the jobs of which a record is refused."""
         refused = await self._file.call(partial(self._write, batch))
         if (now := self._pruning.due(batch)) is not None:
-            self._file.call(partial(self._prune, now))  # nobody waits for it but who comes next
+            self._file.call(partial(self._prune, now))  # not awaited: only the next call of the ledger waits for it
         return refused
 
     async def close(self) -> None:
@@ -123,7 +123,7 @@ _RUNS_OF = """SELECT run_id FROM entry JOIN job ON job.id = entry.job
 WHERE run_id IN (SELECT value FROM json_each(?)) AND identity IN (SELECT value FROM json_each(?))"""
 
 _ROUND = 500  # entries written between two rounds
-_MOST = 2 * _ROUND  # entries or definitions that a round removes: they go faster than they come, and nobody waits long
+_MOST = 2 * _ROUND  # entries or definitions that a round removes: more than are written meanwhile, and yet quick
 _ROUND_TIME = timedelta(hours=1)  # between two rounds in a ledger in which little happens
 _COLLECT_TIME = timedelta(days=1)  # between two looks at all entries, for definitions that none of them names
 
@@ -147,7 +147,7 @@ _FORGET = "DELETE FROM definition WHERE id IN (SELECT value FROM json_each(?))"
 
 
 class Pruner:
-    """Decides by the batches that come whether it is time for a round: what time it is, they tell."""
+    """Decides from the number of entries and the instants in the batches whether a round is due."""
 
     def __init__(self, retention: timedelta | None) -> None:
         self.retention = retention

@@ -1,4 +1,4 @@
-"""The tables of jobs with periods, and how their rows become records, rows of the history, and what a start loads.
+"""The tables of jobs with periods, and the functions that read their rows as records, history rows and job states.
 
 `entry` has a row for each outcome and each further attempt, and for runs without a period: one table, so that a start
 and the outcome that it is cannot contradict each other. Neighbouring periods that were closed together are one row
@@ -41,7 +41,7 @@ _VERSION = """CREATE TABLE version (
     job INTEGER NOT NULL REFERENCES job, definition INTEGER NOT NULL REFERENCES definition,
     PRIMARY KEY (job, definition)
 ) WITHOUT ROWID"""
-# `newest`: the last nominal time with an outcome; whatever lies after it is free.
+# `newest`: the last nominal time with an outcome; periods after it have none.
 _JOB = """CREATE TABLE job (
     id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
     definition INTEGER NOT NULL REFERENCES definition, declared_at TEXT NOT NULL, served TEXT NOT NULL,
@@ -185,7 +185,7 @@ _OF_CHAIN = f"""{SELECT} WHERE run_id IN (
 
 
 def read_history_row(row: Row) -> RunRow:
-    """Return what a row of `SELECT` tells."""
+    """Return the history row that a row of `SELECT` holds."""
     name, attempts, run, end, closed = row[2], row[3], row[4:14], row[14:21], row[21:]
     if run[0] is None:
         return RunRow.of_closed(name, read_period(closed))
@@ -193,7 +193,7 @@ def read_history_row(row: Row) -> RunRow:
 
 
 def fold_attempts(connection: sqlite3.Connection, row: RunRow) -> RunRow:
-    """Return one row for the whole execution that a row tells of."""
+    """Return one row for the whole execution to which an attempt's row belongs."""
     if row.attempts in (0, 1):
         return row
     if row.nominal_time is None:
@@ -234,7 +234,7 @@ _RETRIES = f"SELECT {START_SQL}, retry_at FROM {ENTRY_SQL} WHERE {WAITING} ORDER
 
 
 def load_jobs(connection: sqlite3.Connection) -> JobSnapshot:
-    """Return what is remembered."""
+    """Return the records of all jobs, the definitions, the unfinished runs and the pending retries."""
     jobs = [read_job(row) for row in connection.execute(JOB_SQL)]
     retries = [PendingRetry(read_start(row[:10]), from_timestamp(row[10])) for row in connection.execute(_RETRIES)]
     return JobSnapshot(
@@ -251,7 +251,7 @@ def load_unfinished(connection: sqlite3.Connection) -> list[UnfinishedRun]:
 
 
 def _definitions(connection: sqlite3.Connection) -> Mapping[str, str]:
-    """Return the definitions in force; one that nobody has written would be read as another job."""
+    """Return the definitions in force. A damaged one is an error: it would be read as another job."""
     found: dict[str, str] = dict(connection.execute(_IN_FORCE).fetchall())
     for key, text in found.items():
         if definition_key(str(text)) != key:

@@ -1,4 +1,4 @@
-"""BatchWriter: a batch at once, or record by record: what is stored already stays, what contradicts it is refused.
+"""BatchWriter: writes a batch at once or record by record; keeps stored records and refuses those that contradict them.
 
 The first pass writes thousands of rows with a few statements and only notices that something is in the way. The second
 finds out what it is, after the first was rolled back. If that concerns some jobs, the first is made again without them.
@@ -46,7 +46,7 @@ class JobIds:
         self.new_versions: set[tuple[str, str]] = set()  # identities and keys
 
     def take(self, batch: JobBatch) -> None:
-        """Give numbers to what has none yet, and note how far each job has outcomes."""
+        """Give numbers to new definitions and jobs, and note the latest outcome of each job."""
         self.changed_jobs, self.new_definitions = {}, {}
         for key in batch.definitions:
             if key not in self._definitions:
@@ -70,7 +70,7 @@ class JobIds:
         self.new_versions = named - self._versions
 
     def commit(self) -> None:
-        """Keep what the batch has brought."""
+        """Keep the numbers that the batch has added."""
         self._jobs.update(self.changed_jobs)
         self._definitions.update(self.new_definitions)
         self._versions |= self.new_versions
@@ -78,7 +78,7 @@ class JobIds:
         self._last_definition += len(self.new_definitions)
 
     def forget(self, keys: set[str]) -> None:
-        """Forget definitions that are not there any more."""
+        """Forget definitions that were removed from the ledger."""
         for key in keys:
             del self._definitions[key]
         if keys:
@@ -271,7 +271,7 @@ class BatchWriter:
     # --- one by one ---------------------------------------------------------------------------------------------------
 
     def write_checked(self, batch: JobBatch) -> Sequence[Refusal]:
-        """Write what is not there yet, or a part of it and return what is in the way, once for each job."""
+        """Write the records that are not stored yet; if some contradict stored ones, return one refusal a job."""
         self._put_jobs(batch)
         if refused := first_of_each((*map(self._close, batch.closed), *map(self._begin, batch.begun))):
             return refused  # what else is said of their runs cannot be judged

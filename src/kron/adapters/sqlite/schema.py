@@ -1,4 +1,4 @@
-"""open_database(path, schema) -> connection to a sound ledger, old or new; on an error the file stays untouched."""
+"""open_database(path, schema) -> connection to a checked ledger, old or new; on an error the file stays untouched."""
 
 import os
 import sqlite3
@@ -106,7 +106,7 @@ class LedgerSchema:
     statements: Sequence[str]  # that make it
     required: Mapping[str, str]  # names of what must be there, and what they are: `a table`, `an index`
     migrations: Mapping[int, Sequence[str]] = field(default_factory=dict)  # statements from a version to the next
-    private: bool = False  # nobody else may read the file, and a link in its place is refused
+    private: bool = False  # only the owner may read the file, and a link in its place is refused
 
     @property
     def mode(self) -> int:
@@ -141,7 +141,7 @@ def unusable_error(path: Path, error: sqlite3.Error) -> LedgerUnusableError:
 
 
 def connect_read_only(path: Path) -> sqlite3.Connection:
-    """Return a connection that cannot write, also while somebody else has the ledger."""
+    """Return a read-only connection, also while a scheduler has the ledger."""
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_BUSY, isolation_level=None)
 
 

@@ -1,4 +1,4 @@
-"""What people may do to jobs while they run: suspend, resume, trigger; and what a host finds when it comes back."""
+"""Suspend, Trigger, Recover: changes by a command, and the recovery of unfinished runs when a host starts."""
 
 from collections.abc import Collection, Sequence
 
@@ -22,7 +22,7 @@ _LONG = 1_000  # decisions: some hundredths of a second
 
 
 class Suspend(Change[JobBatch, list[JobRecord], JobRun]):
-    """Jobs are held by command, until somebody lifts that, or until an instant; or it is lifted."""
+    """Suspend jobs by command, until they are resumed or until an instant; or resume them."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Suspend(Change[JobBatch, list[JobRecord], JobRun]):
         self.batch = JobBatch(jobs=list(self._records.values()))
 
     def commit(self, refused: Sequence[Refusal]) -> list[JobRecord]:
-        """Let it be so; a job that the ledger refuses stays as it was, and its error is raised."""
+        """Apply the committed change; a job that the ledger refuses stays as it was, and its error is raised."""
         gone = {each.identity for each in refused}
         for job, record in self._records.items():
             if record.identity in gone:
@@ -64,10 +64,10 @@ class Suspend(Change[JobBatch, list[JobRecord], JobRun]):
 
 
 class Trigger(Change[JobBatch, str, JobRun]):
-    """A run outside the periods, because somebody asked for it. It is an execution like any other.
+    """A run outside the periods, started by command. It is an execution like any other.
 
-    If it can, it begins at once: who is told its name knows that it is recorded. Else it waits for its turn, and is
-    recorded when it begins, or when it is known that it never will.
+    If it can, it begins at once: it is recorded before its id is returned. Else it waits for its turn, and is recorded
+    when it begins, or when it is clear that it never will.
     """
 
     def __init__(self, planner: PeriodPlanner, identity: str, now: Instant, *, has_room: bool) -> None:
@@ -83,7 +83,7 @@ class Trigger(Change[JobBatch, str, JobRun]):
         self._run = None if must_wait else job.manual_run(self._accepted, planner.boot_id, now)
         self._record = job.record
         if self._replaces and any(each.kind is RunKind.BOOT for each in job.unstarted_requests()):
-            self._record = job.record._replace(last_boot_id=planner.boot_id)  # it never begins, and does not come again
+            self._record = job.record._replace(last_boot_id=planner.boot_id)  # that one is not due again
         self.batch = JobBatch(
             jobs=[] if self._record is job.record else [self._record],
             begun=[] if self._run is None else [self._run.attempt],
@@ -130,7 +130,7 @@ def _unfinished_run(planner: PeriodPlanner, unfinished: UnfinishedRun) -> JobRun
 
 
 class Recover(Change[JobBatch, list[JobRun], JobRun]):
-    """What a host finds when it comes back: runs that go on, and runs that are gone without anybody having seen how."""
+    """Recover unfinished runs when a host starts: some still run, and others ended while no host was watching."""
 
     def __init__(
         self, planner: PeriodPlanner, unfinished: Sequence[JobRun], alive: Collection[str], now: Instant
@@ -175,7 +175,7 @@ class Recover(Change[JobBatch, list[JobRun], JobRun]):
 
 
 def _job(planner: PeriodPlanner, identity: str) -> JobState:
-    """Return a job; it may have gone since somebody named it."""
+    """Return a job; it may have been removed since the command was sent."""
     if identity not in planner.jobs:
         raise UnknownJobError(job=identity)
     return planner.jobs[identity]
@@ -193,7 +193,7 @@ class CloseDowntime(Change[JobBatch, None, JobRun]):
     """
 
     def __init__(self, planner: PeriodPlanner, job: JobState, found: Recovery, until: Instant) -> None:
-        """`until` is when the downtime was judged; what came later is for the first step, too."""
+        """`until` is when the downtime was judged; the first step judges later periods, too."""
         self._planner, self._job, self._found, self._until = planner, job, found, until
         served = max((each.last_effective for each in found.closed_before), default=job.record.handled_until)
         if found.runs is not None:
@@ -205,7 +205,7 @@ class CloseDowntime(Change[JobBatch, None, JobRun]):
         )
 
     def commit(self, refused: Sequence[Refusal]) -> None:
-        """Go on behind what is over; if the ledger refuses it, all of the downtime is left to the first step."""
+        """Continue after the closed periods; if the ledger refuses them, the first step judges all of the downtime."""
         planner, job, found = self._planner, self._job, self._found
         if refused:
             planner.take_refusal(refused[0], self._until)

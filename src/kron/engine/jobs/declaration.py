@@ -1,4 +1,4 @@
-"""JobDeclaration: a new set of jobs: which are new, changed or removed, and which periods that closes."""
+"""JobDeclaration: a new set of jobs: which are added, changed or removed, and which periods that closes."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -26,7 +26,7 @@ _NOTHING: Mapping[str, PreparedJob] = {}
 
 
 class JobsApplied(NamedTuple):
-    """What became of the jobs, by their identities, and when that was."""
+    """The result of a declaration: when it was applied, and the identities of the jobs by what changed."""
 
     at: Instant
     added: list[str]
@@ -91,9 +91,9 @@ class JobDeclaration(Change[JobBatch, JobsApplied, JobRun]):
         self._closed: list[tuple[JobSpec, PeriodRecord, Decision]] = []
         self._records: list[JobRecord] = []
         self._before: list[JobRecord] = []  # of those that change or go
-        self._given_up: list[str] = []  # names of runs that the new definitions do not try again
+        self._given_up: list[str] = []  # ids of runs that the new definitions do not retry
         self._released: list[str] = []  # identities of those whose suspension ends with their old definition
-        self._held: list[str] = []  # identities of those that somebody holds, before and after
+        self._held: list[str] = []  # identities of jobs suspended by command, before and after
         self._active = self._runs_of_others() if self._is_whole else {}
         self._declared = JobsApplied(now, [], [], [], [])
         self._aside: dict[str, Exception] = {}  # jobs that cannot be declared stay as they are, and start nothing
@@ -123,7 +123,7 @@ class JobDeclaration(Change[JobBatch, JobsApplied, JobRun]):
                     job.coming.first()
 
     def commit(self, refused: Sequence[Refusal]) -> JobsApplied:
-        """Let it be so, and return what became of the jobs; those that the ledger refuses are set aside."""
+        """Apply the committed declaration, and return its result; jobs that the ledger refuses are set aside."""
         planner = self._planner
         for refusal in refused:
             self._leave_as_it_was(refusal)
@@ -145,7 +145,7 @@ class JobDeclaration(Change[JobBatch, JobsApplied, JobRun]):
         return self._declared
 
     def report(self, observers: Observers[JobRun]) -> None:
-        """Report what was suspended under an old definition, which ends with it, what that closes, and who still is."""
+        """Report suspensions that end with an old definition, the periods that it closes, and jobs still suspended."""
         for identity in self._released:
             observers.report(RunObserver.on_suspended, identity, suspended=False)
         for work, record, last in self._closed:
@@ -161,7 +161,7 @@ class JobDeclaration(Change[JobBatch, JobsApplied, JobRun]):
             planner.dropped_retries += [retry.attempt.run_id for retry in planner.waiting_retries(identity)]
             return
         planner.dropped_retries += job.retry_run_ids()
-        if self._is_whole:  # else nothing is remembered of who is gone
+        if self._is_whole:  # else the jobs that are gone have no records
             planner.drop_requests(job, job.unstarted_requests(), self._declared.at)
 
     def _leave_as_it_was(self, refusal: Refusal) -> None:
@@ -246,7 +246,7 @@ class JobDeclaration(Change[JobBatch, JobsApplied, JobRun]):
         return job
 
     def _added(self, work: JobSpec, before: JobRecord | None) -> JobState:
-        """Return a job that is new, or comes back: what still runs of it is active, and who held it holds it."""
+        """Return a job that is new or declared again: its active runs and its suspension are kept."""
         planner, now = self._planner, self._declared.at
         boot = "" if before is None else before.last_boot_id
         boot = planner.boot_id if planner.is_armed else boot  # a new file is no boot of the machine
@@ -258,7 +258,7 @@ class JobDeclaration(Change[JobBatch, JobsApplied, JobRun]):
         job = self._job(work, record)
         job.active = self._active.pop(work.identity, {})
         if record.is_suspended:
-            job.at = None  # it was looked ahead as if nobody held it
+            job.at = None  # it was computed as if the job were not suspended
         return job
 
     def _job(self, work: JobSpec, record: JobRecord) -> JobState:

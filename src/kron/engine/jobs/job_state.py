@@ -65,7 +65,7 @@ class JobState:
         """`handled` are periods that another definition of it has handled."""
         self.work, self.record = work, record
         self.armed = record.declared_at  # since when it could run, without a break of its own
-        self.gap = Reason.DEADLINE  # what is missed in a break of its own
+        self.gap = Reason.DEADLINE  # reason of periods missed in such a break
         self.at: Instant | None = None
         self.active: dict[str, JobRun] = {}
         self.queue: tuple[PendingItem, ...] = ()
@@ -77,7 +77,7 @@ class JobState:
         self.seek(record.handled_until)
 
     def rebase(self, record: JobRecord) -> None:
-        """Have another record, which says of the coming periods what the one before said."""
+        """Take another record, under which the coming periods stay the same."""
         self.record, self.armed, self.reached = record, record.declared_at, record.handled_until
 
     def seek(self, until: Instant) -> None:
@@ -98,11 +98,11 @@ class JobState:
 
     @property
     def is_suspended(self) -> bool:
-        """Whether its file, or somebody's command, holds it."""
+        """Whether its file or a command suspends it."""
         return self.work.policy.suspend or self.record.is_suspended
 
     def unstarted_requests(self) -> tuple[RunRequest, ...]:
-        """Return what belongs to no period and has not begun."""
+        """Return the requests that belong to no period and have not begun."""
         return tuple(each for each in self.queue if isinstance(each, RunRequest) and each.decision is None)
 
     def manual_run(self, accepted: RunRequest, boot_id: str, now: Instant) -> JobRun:
@@ -121,7 +121,7 @@ class JobState:
         return run
 
     def triggers(self) -> tuple[RunRequest, ...]:
-        """Return what somebody asked for and has not begun."""
+        """Return the triggered runs that have not begun."""
         return tuple(each for each in self.unstarted_requests() if each.kind is RunKind.TRIGGER)
 
     def limit_retries(self) -> list[str]:
@@ -148,14 +148,14 @@ class JobState:
             self.unqueue_periods()
 
     def inherit_runs(self, before: "JobState | None") -> None:
-        """Keep what is under way, and what somebody asked for, under another timing."""
+        """Keep active runs, retries and triggered runs under another timing."""
         if before is not None:
             self.active, self.retries = before.active, before.retries
             self.queue = before.triggers()
             self.at = None if self.retries else self.at
 
     def unqueue_periods(self) -> None:
-        """Let periods that wait for their turn be judged anew when the job goes on; it is held before they begin."""
+        """Remove waiting periods from the queue; they are judged again when the job is resumed."""
         self.queue = self.triggers()
         self.seek(self.record.handled_until)
 

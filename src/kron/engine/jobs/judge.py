@@ -171,10 +171,10 @@ def _judge_gap(
 
 
 def _give_up(judged: PendingItem, by: RunKind) -> PendingItem | None:
-    """Return what becomes of something that waits when a newer execution replaces it."""
+    """Return the record of a queued item that a newer execution replaces; None if it belongs to no period."""
     if isinstance(judged, ClosedPeriods):
         return judged
     if judged.decision is None:
-        return None  # somebody asked for it, and now for something else
+        return None  # a triggered run has no period to close
     closed = close_period(judged.decision, Outcome.SKIPPED, Reason.SUPERSEDED.value)
     return closed._replace(detail=_ASKED) if by is RunKind.TRIGGER else closed

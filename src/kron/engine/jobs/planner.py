@@ -1,4 +1,4 @@
-"""PeriodPlanner: plans the steps of a host's jobs: what is declared, what is due, and what runs."""
+"""PeriodPlanner: plans the steps of a host's jobs, from the declared jobs, the due periods and the active runs."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
@@ -85,9 +85,9 @@ class PeriodPlanner:
             self.on_aside(identity, error)
 
     def take_refusal(self, refusal: Refusal, now: Instant) -> None:
-        """Let a job, of which nothing was committed, go on with what the ledger has of it.
+        """Continue a job, of which nothing was committed, with the records that the ledger has.
 
-        Periods that have an outcome are handled. If none of them is news, the same record would be refused for ever:
+        Periods that have an outcome are handled. If all of them were known, the same record would be refused for ever:
         the job is set aside.
         """
         job = self.jobs.get(refusal.identity)
@@ -106,12 +106,12 @@ class PeriodPlanner:
     # --- what is declared ---------------------------------------------------------------------------------------------
 
     def record(self, identity: str) -> JobRecord | None:
-        """Return what is remembered of a job."""
+        """Return the record of a job, None if it has none."""
         job = self.jobs.get(identity)
         return self.snapshot.jobs.get(identity) if job is None else job.record
 
     def records(self) -> list[JobRecord]:
-        """Return what is remembered of all jobs, also of those that are not defined any more."""
+        """Return the records of all jobs, also of those that are no longer declared."""
         return list({**self.snapshot.jobs, **{identity: job.record for identity, job in self.jobs.items()}}.values())
 
     def is_absent(self, identity: str) -> bool:
@@ -180,7 +180,7 @@ class PeriodPlanner:
             self.reschedule(job, now)
 
     def reattach(self, run: JobRun) -> None:
-        """Take a run of an earlier life up that goes on."""
+        """Take over a run of an earlier life that is still active."""
         job = self.jobs.get(run.attempt.identity)
         if job is not None:
             job.active[run.run_id] = run
@@ -241,7 +241,7 @@ class PeriodPlanner:
         self.snapshot = stored
 
     def arm(self, now: Instant) -> None:
-        """From now on runs may start; what came before came while the host was down."""
+        """Allow runs to start from now on; earlier periods fell into the downtime of the host."""
         self._armed, self._gap = now, Reason.DOWNTIME
 
     @property
@@ -260,14 +260,14 @@ class PeriodPlanner:
         return now if self.unfinished else self.agenda.next_instant()
 
     def on_draining(self, now: Instant) -> None:
-        """Note that runs that somebody asked for, and that wait, do not begin any more. Periods are left to come."""
+        """Record that waiting triggered runs will not begin. Waiting periods stay unhandled, for the next start."""
         for job in self.queued.values():
             asked = job.triggers()
             job.queue = tuple(each for each in job.queue if each not in asked)
             self._unstarted += [job.never_started(each, self.boot_id, now, STOPPED_BEFORE_START) for each in asked]
 
     def on_drained(self, lost: Sequence[JobRun]) -> None:
-        """Nothing is told of it here: the host does."""
+        """Do nothing: the host reports the lost runs."""
 
     def step(self, reading: ClockReading, news: RunNews[JobRun], free: int, *, is_draining: bool) -> JobStep:
         """Take up what ended and what is due."""

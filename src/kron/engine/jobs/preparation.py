@@ -78,7 +78,7 @@ def prepare_in_parts(
     are prepared, is not in its answer.
     """
     found: dict[str, PreparedJob] = {}
-    for work in works if planner.is_armed else ():  # before, nobody is kept from anything
+    for work in works if planner.is_armed else ():  # before it is armed, no run can be delayed
         basis = bases.get(work.identity) or Basis.of(planner, work.identity)
         record, known = basis.record, handled_by(handled, work.identity)
         change = compare_definition(_key(record), work.definition_key)

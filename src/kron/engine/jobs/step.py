@@ -190,7 +190,7 @@ class JobStep:
             job.record = job.record._replace(handled_until=until)
 
     def _leave(self, job: JobState, over: Iterable[PendingItem]) -> None:
-        """Let the next life find what waits, also if its chosen second is not later than that of what is over."""
+        """Let the next life find the waiting periods, also if they were chosen earlier than periods that are over."""
         first = job.queue[0]
         if isinstance(first, ClosedPeriods):  # the step has recorded as many as it may
             closings = (each for each in job.queue if isinstance(each, ClosedPeriods))
@@ -266,7 +266,7 @@ class JobStep:
     def refuse(self, refused: Sequence[Refusal]) -> RunNews[JobRun]:
         """Put everything of some jobs back as it was, and let them go on with what the ledger has.
 
-        A refused end is not recorded again: the ledger keeps the one that it has. Observers hear that the run is over.
+        A refused end is not recorded again: the ledger keeps the one that it has. Observers get that the run is over.
         """
         planner, gone = self._planner, {each.identity for each in refused}
         over = {each.run_id for each in refused}

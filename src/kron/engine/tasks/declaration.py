@@ -24,7 +24,7 @@ class TaskDeclaration(NamedTuple):
 
 
 class TasksApplied(NamedTuple):
-    """What came of it: how many are scheduled anew, how many did not change, when, and what was stored before."""
+    """The result: how many tasks were scheduled, how many did not change, when, and what was stored before."""
 
     scheduled: int
     skipped: int

@@ -1,4 +1,4 @@
-"""What happened to tasks, as events."""
+"""tell_*(…): emit events about tasks: their declaration, their starts and their ends."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -100,7 +100,7 @@ def _configuration(record: TaskRecord) -> dict[str, object]:
 
 
 def tell_declaration(emitter: Emitter, made: TaskDeclaration, contract: Contract, owing: set[str]) -> None:
-    """Tell what became of each task of a new list."""
+    """Emit how each task of a new list was changed."""
     if not emitter.wants(WARNING):
         return
     quiet = not emitter.wants(INFO)  # then only what has a warning to give is looked at
@@ -111,14 +111,14 @@ def tell_declaration(emitter: Emitter, made: TaskDeclaration, contract: Contract
         )
         if record is None or (quiet and not is_noteworthy):
             continue
-        told = override_events(
+        events = override_events(
             override, contract, run_follows=record.name in owing, skipped=record.name in made.skipped
         )
-        emitter.emit(told)
+        emitter.emit(events)
 
 
 def tell_ends(emitter: Emitter, step: TaskStep) -> None:
-    """Tell of each run that ended, now that the ledger knows it."""
+    """Emit an event for each run that ended, now that its end is recorded."""
     completed, failed = emitter.takes("TaskRunCompleted"), emitter.takes("TaskRunFailed")
     if completed or failed:
         for run, retry in zip(step.ended, step.retries, strict=True):

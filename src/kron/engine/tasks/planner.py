@@ -95,12 +95,12 @@ class ObligationPlanner:
         return now + poll if deadline is None else min(deadline, now + poll)
 
     def on_draining(self, now: Instant) -> None:  # noqa: ARG002  # nothing waits for its turn
-        """Tell that nothing more starts."""
+        """Emit that no more runs start."""
         if self.entries:
             self.emitter.tell("PollingStopRequested")
 
     def on_drained(self, lost: Sequence[TaskRun]) -> None:
-        """Tell that nothing runs any more, and whose end could not be recorded."""
+        """Emit that no run is active, and which ends could not be recorded."""
         if lost:
             self.emitter.tell("EndsLost", tasks=[run.run_id for run in lost])
         if self.entries:
@@ -193,6 +193,6 @@ class TaskChange(Change[TaskBatch, TasksApplied, TaskRun]):
         self.batch = made.batch
 
     def commit(self, refused: Sequence[Refusal]) -> TasksApplied:  # noqa: ARG002  # it has no other writer
-        """Let it be so, and return what came of it."""
+        """Apply the committed declaration, and return its result."""
         self._book.adopt(self._made, self._declared.at)
         return self._declared

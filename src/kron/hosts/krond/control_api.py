@@ -62,10 +62,10 @@ class ControlApi:
         return answer
 
     def _require_ready(self) -> None:
-        if not self._daemon.surface.ready:  # what goes on of an earlier life is not known yet
+        if not self._daemon.surface.ready:  # runs of an earlier life are not recovered yet
             raise ControlError(reason="krond is starting, and not ready yet")
         if self._daemon.surface.ended:
-            raise ControlError(reason="krond ends, and takes nothing up any more")
+            raise ControlError(reason="krond is ending and takes no more commands")
 
     # --- what it does with jobs ---------------------------------------------------------------------------------------
 
@@ -92,7 +92,7 @@ class ControlApi:
         try:
             return await self._daemon.engine.trigger(identity)
         except SchedulerNotRunningError as error:
-            raise ControlError(reason="krond drains, and starts nothing any more") from error
+            raise ControlError(reason="krond is draining and starts no more runs") from error
 
     # --- the commands -------------------------------------------------------------------------------------------------
 

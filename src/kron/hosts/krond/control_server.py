@@ -112,7 +112,7 @@ class ControlServer:
         self._is_closing = False
 
     async def open(self) -> None:
-        """Begin to answer. The directory is ours alone and locked, so that what lies there is left from a crash."""
+        """Begin to answer. The directory is ours alone and locked, so an existing socket is left from a crash."""
         self._path.unlink(missing_ok=True)
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK)
         with short_address(self._path) as address:

@@ -1,4 +1,4 @@
-"""Daemon: one krond, from taking its state directory until nothing runs any more."""
+"""Daemon: one krond, from locking its state directory until no run is active."""
 
 import asyncio
 import gc
@@ -56,7 +56,7 @@ from kron.instant import Instant
 
 _ROOM = 1 << 16  # bytes that a disk must have left: a few starts are recorded in so many
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
-_PATIENCE = 2.0  # seconds for a look at the disk: whoever asks for the status waits five
+_PATIENCE = 2.0  # seconds for a look at the disk: a client that asks for the status waits five
 _NO_FILES: FailedFiles = {}
 _TOKEN = 8  # random bytes in a run's name: a user who knows the names of its own runs cannot guess another's
 
@@ -105,10 +105,10 @@ def _refusal(folder: Path) -> str | None:
     return None
 
 
-def _placed(work: JobSpec, told: JobSpec | UnchangedJob) -> tuple[str, HostJob]:
-    """Return the identity of a job, and the job where it stands now."""
+def _placed(work: JobSpec, read: JobSpec | UnchangedJob) -> tuple[str, HostJob]:
+    """Return the identity of a job, and the job with its present file and line."""
     assert isinstance(work.payload, HostJob)
-    return work.identity, told.of(work.payload) if isinstance(told, UnchangedJob) else work.payload
+    return work.identity, read.of(work.payload) if isinstance(read, UnchangedJob) else work.payload
 
 
 class Daemon:
@@ -154,9 +154,9 @@ class Daemon:
         self.surface = DaemonStatus(self.clock.now())
         self._asked = asyncio.Event()  # to stop
         self._is_signalled = False
-        self._death: KronError | None = None  # why nothing is started any more although nobody asked for that
+        self._death: KronError | None = None  # why it starts no more runs although it was not asked to stop
 
-    async def start(self, told: Sequence[JobSpec | UnchangedJob], failed: FailedFiles = _NO_FILES) -> JobsApplied:
+    async def start(self, jobs: Sequence[JobSpec | UnchangedJob], failed: FailedFiles = _NO_FILES) -> JobsApplied:
         """Recover what a crash left, declare the jobs, and begin to run them. `failed` are files with errors."""
         self.mark_failed(failed)
         loop = asyncio.get_running_loop()
@@ -164,13 +164,13 @@ class Daemon:
         with self.state.reporting_errors():
             await self.runner.open()
         await self.engine.open()
-        declared = await self.declare(told, failed)
+        declared = await self.declare(jobs, failed)
         await self.engine.recover()
         self.engine.start(on_death=self._on_loop_crash)
         self._retention.start()
         self.surface.ready = True
         notify("READY=1")
-        self.emitter.tell("KrondReady", pid=os.getpid(), jobs=len(told), state=str(self.state.path))
+        self.emitter.tell("KrondReady", pid=os.getpid(), jobs=len(jobs), state=str(self.state.path))
         return declared
 
     def mark_failed(self, failed: FailedFiles) -> None:
@@ -187,17 +187,17 @@ class Daemon:
         for each in self.surface.failed_files:
             self.emitter.tell("FileFailed", file=each.file, findings=each.findings)
 
-    async def declare(self, told: Sequence[JobSpec | UnchangedJob], failed: FailedFiles = _NO_FILES) -> JobsApplied:
+    async def declare(self, read: Sequence[JobSpec | UnchangedJob], failed: FailedFiles = _NO_FILES) -> JobsApplied:
         """Replace the declared jobs; runs continue. A known job keeps its definition, wherever it is written now.
 
         A job of a failed file keeps its last definition. One that krond has only in its ledger is neither run nor
         removed while a file is failed: the ledger does not say which file a job is from.
         """
-        told = [*told, *self._kept(told, failed)]
+        read = [*read, *self._kept(read, failed)]
         known = self.engine.specs()
-        specs = [known[each.identity] if isinstance(each, UnchangedJob) else each for each in told]
+        specs = [known[each.identity] if isinstance(each, UnchangedJob) else each for each in read]
         del known  # definitions that go are no longer there when memory is trimmed
-        jobs = await asyncio.to_thread(lambda: dict(map(_placed, specs, told)))
+        jobs = await asyncio.to_thread(lambda: dict(map(_placed, specs, read)))
         if not self.surface.ready:
             await self._notifier.recall(jobs, self.history)
         await self._notifier.learn(jobs.values(), self.history)
@@ -211,9 +211,9 @@ class Daemon:
         await asyncio.to_thread(trim_memory)
         return declared
 
-    def _kept(self, told: Sequence[JobSpec | UnchangedJob], failed: FailedFiles) -> list[UnchangedJob]:
+    def _kept(self, read: Sequence[JobSpec | UnchangedJob], failed: FailedFiles) -> list[UnchangedJob]:
         """Return the declared jobs of failed files, but for those that other files define now."""
-        named = {each.identity for each in told} if failed else set()
+        named = {each.identity for each in read} if failed else set()
         jobs = [job for job in self.surface.jobs.values() if job.identity not in named] if failed else []
         gone = {file for file in {job.file for job in jobs} if is_in_any(file, failed)}
         return [UnchangedJob(job.identity, job.file, job.line, job.line_offsets) for job in jobs if job.file in gone]
@@ -237,7 +237,7 @@ class Daemon:
         self.engine.apply_settings(slack=settings.slack, max_active=settings.max_active)
 
     async def run(self) -> None:
-        """Return when somebody has asked to stop, and nothing runs any more. Raise what ends it before."""
+        """Return when a stop was requested and no run is active. Raise the error that ends krond earlier."""
         await self._asked.wait()
         self.surface.draining = True
         notify("STOPPING=1")
@@ -251,14 +251,14 @@ class Daemon:
         await self.runner.close(wait=self._death is None)
         if alarm is not None:
             alarm.cancel()
-        if self._death is not None:  # what runs goes on, and whoever starts krond again finds it
+        if self._death is not None:  # active runs continue, and the next krond finds them
             with suppress(Exception):  # nothing that follows matters more
                 await self.engine.crash()
         if failure is not None:
             raise failure
 
     async def _drain(self) -> Exception | None:
-        """Wait until nothing runs any more; return what went wrong."""
+        """Wait until no run is active; return the error that ended the loop, if any."""
         self.emitter.tell("KrondDraining", active=len(self.engine.running))
         self._queue(self._recorder.on_stop)
         try:
@@ -297,7 +297,7 @@ class Daemon:
         self.stop()
 
     def stop(self) -> None:
-        """Start nothing any more, and end when nothing runs."""
+        """Start no more runs, and end when none is active."""
         self.engine.pause_starts()
         self._asked.set()
 
@@ -309,7 +309,7 @@ class Daemon:
         self.emitter.tell("RunKilled", run_id=run_id, reason=reason)
 
     def terminate_runs(self) -> None:
-        """Ask everything that runs to end, and wait for no hook; nor for who is left, if nothing runs any more."""
+        """Terminate all active runs, and wait for no hook; if no run is active, kill what is still being terminated."""
         self._notifier.hurry()
         if self.engine.running:
             self.engine.stop_runs()

@@ -37,7 +37,7 @@ class DaemonStatus:
     started_at: Instant
     ready: bool = False
     draining: bool = False
-    ended: bool = False  # nothing is recorded any more
+    ended: bool = False  # nothing more is recorded
     failed_reload: list[dict[str, object]] | None = None
     failed_files: Sequence[FailedFile] = ()
     listen: str = "off"

@@ -20,14 +20,14 @@ from kron.rules.job_record import LastResult, PeriodRecord, ResultCode, RunEnd
 from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome
 
-_TOGETHER = 20  # calls made in one turn of the event loop: nobody waits more than a few milliseconds for them
+_TOGETHER = 20  # calls made in one turn of the event loop: together a few milliseconds
 _PAUSE = 0.02  # seconds between two looks whether a burst of starts is over
 _LONGEST = SECOND  # that the oldest waits, however many starts there are
-_MOST = 20_000  # calls that may wait; whoever brings more makes them
+_MOST = 20_000  # calls that may wait; the caller that exceeds it makes them
 
 
 class EventQueue:
-    """Takes calls at next to no cost. All of it is in the ledger already: who is told may wait, who starts may not."""
+    """Takes calls at next to no cost. All of it is in the ledger already: events may wait, starts may not."""
 
     def __init__(self, now: Callable[[], Instant]) -> None:
         self._now = now
@@ -41,7 +41,7 @@ class EventQueue:
         self._is_starting = is_starting
 
     def now(self) -> Instant:
-        """Return when that happened which is being told; the present if nothing is."""
+        """Return when the event that is being emitted happened, or the present if none is."""
         return self._now() if self._at is None else self._at
 
     def __call__(self, call: Callable[..., object], *arguments: object) -> None:
@@ -70,7 +70,7 @@ class EventQueue:
             return
         try:
             self._make(_TOGETHER)
-        finally:  # an error that nobody thought of is told by the event loop, and must not silence all others
+        finally:  # the event loop reports an unexpected error, which must not silence other events
             self._is_asked_for = bool(self._waiting)
             if self._is_asked_for:
                 loop.call_soon(self._go_on)
@@ -84,7 +84,7 @@ class EventQueue:
                 self._at = None
 
 
-_REMEMBERED = 10_000  # ends that somebody may still ask for
+_REMEMBERED = 10_000  # ends that a command may still ask for
 
 
 class JobEvents(RunObserver[JobRun]):
@@ -149,7 +149,7 @@ class JobEvents(RunObserver[JobRun]):
                 self._settle(end.run_id, end.result)
 
     def on_retry_dropped(self, run_id: str) -> None:
-        """Tell whoever waits that nothing more comes: something else took its place, or its job is gone."""
+        """Answer calls that wait for the run: it is not retried, because it was replaced or its job was removed."""
         self._settle(run_id, ResultCode.REPLACED)
 
     def on_refused(self, refusal: Refusal) -> None:
@@ -173,7 +173,7 @@ _QUIET = 1.0  # seconds between two events; without descriptors the event loop h
 
 
 class LoopErrors:
-    """The exception handler of an event loop. Of many errors in a row, the last stands for all."""
+    """The exception handler of an event loop. Of many errors in a row, only the last is reported."""
 
     def __init__(self, emitter: Emitter) -> None:
         self._emitter = emitter

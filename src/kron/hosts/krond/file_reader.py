@@ -1,4 +1,4 @@
-"""Read the job files, here or in a process of their own: what they say, and what is wrong with it.
+"""Read the job files, here or in a process of their own: settings, jobs and findings.
 
 What reading ten thousand jobs takes for a moment, a daemon would keep for good, and meanwhile its starts would wait for
 their turn: a running krond has the files read by `main`, in a child.
@@ -24,8 +24,7 @@ from kron._version import __version__
 from kron.adapters.files.job_files import load_jobs, sort_findings
 from kron.errors import ControlError
 from kron.errors.diagnostics import Diagnostic
-from kron.hosts.krond.disk_call import LONGEST, late_error
-from kron.hosts.krond.file_watch import Snapshot, take_snapshot
+from kron.hosts.krond.file_watch import LONGEST, Snapshot, late_error, take_snapshot
 from kron.hosts.krond.host_checks import check_host
 from kron.hosts.krond.own_process import gc_frozen
 from kron.jobfile.host_job import FINGERPRINT_BYTES, HostJob, work_of
@@ -48,11 +47,11 @@ class ReadRequest(NamedTuple):
 
     configs: Sequence[str]
     form: FileFormat | None
-    known: bytes = b""  # marks of works that need not be told again
+    known: bytes = b""  # fingerprints of jobs that need not be sent again
 
 
 class UnchangedJob(NamedTuple):
-    """A job that need not be told again, and where it stands now."""
+    """A job that need not be sent again, and its present file and line."""
 
     identity: str
     file: str
@@ -99,7 +98,7 @@ def failed_files(findings: Iterable[Diagnostic]) -> FailedFiles:
 
 
 def fingerprints(works: Iterable[JobSpec]) -> bytes:
-    """Return by what works are known again: each by how it is written and, if that should change, by what it means."""
+    """Return the fingerprints by which jobs are recognised: of the text and, if that should change, of the meaning."""
     return b"".join(mark for work in works for mark in (_job_of(work).fingerprint, _meaning_of(work)))
 
 
@@ -143,7 +142,7 @@ def read_in_subprocess(asked: ReadRequest, *, command: Sequence[str] = _COMMAND,
             def give_up() -> None:
                 is_late.set()
                 with suppress(OSError):
-                    here.shutdown(socket.SHUT_RDWR)  # it wakes up who reads or writes, also if the process cannot end
+                    here.shutdown(socket.SHUT_RDWR)  # it wakes up reads and writes, also if the process cannot end
 
             alarm = threading.Timer(limit, give_up)
             alarm.daemon = True
@@ -168,17 +167,17 @@ def _ask(asked: ReadRequest, stream: BufferedRWPair) -> ReadResult:
     stream.flush()
     if pickle.load(stream) != __version__:
         raise ControlError(reason="krond was upgraded while it ran, and has to be restarted first")
-    told = pickle.Unpickler(stream)
-    settings, findings, are_readable, snapshot = told.load()
+    answer = pickle.Unpickler(stream)
+    settings, findings, are_readable, snapshot = answer.load()
     jobs: list[JobSpec | UnchangedJob] = []
     with gc_frozen():
-        while part := told.load():
+        while part := answer.load():
             jobs += part
     return ReadResult(settings, findings, iter(jobs), are_readable, snapshot)
 
 
 def write_result(asked: ReadRequest, to: IO[bytes]) -> None:
-    """Write what was read, in parts of which the last one is empty; what comes again is only named."""
+    """Write the result in parts, of which the last one is empty; unchanged jobs are only named."""
     snapshot = take_snapshot(asked.configs, asked.form)  # here, because a disk may not answer
     found = read_files(asked)
     pickler = pickle.Pickler(to)
@@ -192,11 +191,11 @@ _GONE = (BrokenPipeError, EOFError, pickle.UnpicklingError)
 
 
 def main() -> None:
-    """Read the files that stdin names, and write what they say to stdout; for krond alone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who interrupts means krond
+    """Read the files that stdin names, and write the result to stdout; for krond alone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for krond
     gc.disable()  # it does not live long
-    with suppress(*_GONE):  # krond was killed: nobody wants to know any more
-        pickle.dump(__version__, sys.stdout.buffer)  # who asks may be older than this file
+    with suppress(*_GONE):  # krond was killed: the result is not needed
+        pickle.dump(__version__, sys.stdout.buffer)  # krond may be older than this file
         sys.stdout.flush()
         write_result(pickle.load(sys.stdin.buffer), sys.stdout.buffer)
         sys.stdout.flush()

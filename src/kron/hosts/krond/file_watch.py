@@ -1,26 +1,72 @@
-"""ChangeWatch: reads the job files again when they change. take_snapshot(configs, form) -> what tells a change."""
+"""ChangeWatch, DiskCall: reads the job files again when they change, and gives up a disk that does not answer."""
 
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from threading import Thread
+from typing import Generic, TypeAlias, TypeVar
 
 from kron.adapters.files.job_files import detect_format, is_directory, job_paths
 from kron.adapters.files.trust import absolute_path
 from kron.adapters.inotify import IN_IGNORED, IN_ISDIR, DirectoryChange, Inotify
 from kron.errors import ControlError, KronError
-from kron.hosts.krond.disk_call import LONGEST, DiskCall
 from kron.jobfile.job_file import FileFormat
 
+LONGEST = 60.0  # seconds for reading all job files: a hundred thousand jobs take some ten
 QUIET = 1.0  # seconds without a change until the files are read: an editor writes a file in several steps
 POLL = 1.0  # seconds between two looks if the kernel reports no changes
 ROUND = 60.0  # seconds between two looks if it does: it does not see what another host changes on a network disk
 _MOST_LINKS = 40
-
+_Result = TypeVar("_Result")
 Snapshot: TypeAlias = tuple[tuple[str, tuple[int, ...] | None], ...]
+
+
+def late_error(limit: float) -> ControlError:
+    """Return the error of job files that were not read in time."""
+    reason = f"the job files could not be read within {limit:g} s: a disk or a network may not answer"
+    return ControlError(reason=reason)
+
+
+class DiskCall(Generic[_Result]):
+    """One call, in a thread of its own: asyncio's threads are few, and the end of its loop waits for them."""
+
+    def __init__(self, function: Callable[[], _Result]) -> None:
+        self._function = function
+        self._future: Future[_Result] = Future()
+        self._future.set_running_or_notify_cancel()  # from now on it cannot be cancelled, only abandoned
+        Thread(target=self._run, name="kron disk", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            self._future.set_result(self._function())
+        except BaseException as error:  # the waiting call raises it
+            self._future.set_exception(error)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the disk has answered."""
+        return self._future.done()
+
+    def result(self, limit: float = LONGEST) -> _Result:
+        """Return the answer, or raise an error after so many seconds. It blocks."""
+        if not wait([self._future], limit).done:
+            raise late_error(limit)
+        return self._future.result()
+
+    async def answer(self, limit: float = LONGEST) -> _Result:
+        """Return the answer, or raise an error after so many seconds. If the caller is cancelled, nothing waits."""
+        answer = asyncio.wrap_future(self._future)
+        try:
+            done, _ = await asyncio.wait([answer], timeout=limit)
+            if not done:
+                raise late_error(limit)
+            return answer.result()
+        finally:
+            answer.cancel()  # else the loop would report a later error as never retrieved
 
 
 def take_snapshot(configs: Sequence[str], form: FileFormat | None) -> Snapshot:
@@ -156,7 +202,7 @@ class ChangeWatch:
         on_late: Callable[[KronError], object] = lambda _: None,
         limit: float = LONGEST,
     ) -> None:
-        """`look` is called in a thread; `on_late` is told once of a disk that does not answer it within the limit."""
+        """`look` is called in a thread; `on_late` is called once for a disk that does not answer within the limit."""
         self._on_late, self._limit = on_late, limit
         self._looking: DiskCall[Snapshot] | None = None  # one at a time, however long it takes
         self._is_late = False

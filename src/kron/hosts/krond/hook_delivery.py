@@ -124,7 +124,7 @@ class DeliveryQueue:
         await self._try(queue[0])
         queue.popleft()
         self._waiting -= 1
-        self._busy -= Counter({target: 1})  # one that has none any more is forgotten
+        self._busy -= Counter({target: 1})  # drops a target that has none left
         if queue:
             self._line_up(queue[0])
         else:

@@ -1,4 +1,4 @@
-"""HookTriggers: which hook of a job fires when. Notification: what it says, and how a command or an address gets it.
+"""HookTriggers: which hook of a job fires when. Notification: its content, as a command or an address gets it.
 
 An execution has failed when its last attempt failed, by its code, a signal, its timeout, or because it could not be
 started; also if it was to be tried again, and that was given up. One that was replaced, stopped with the host, or whose
@@ -53,7 +53,7 @@ class Ping:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """Of which job, what happened, whom to tell, and the row of its history."""
+    """The job, the event, the hook to notify, and the row of the run's history."""
 
     job: HostJob
     event: str  # failure, recovery, missed, late or ping
@@ -62,12 +62,12 @@ class Notification:
 
     @property
     def order_key(self) -> tuple[str, object]:
-        """What has the same is told one after the other: a job's `start` never overtakes its end."""
+        """The queue: notifications of one queue are sent in order, so that a job's `start` never overtakes its end."""
         return self.job.identity, self.hook.url if isinstance(self.hook, Ping) else self.hook
 
     @property
     def destination(self) -> str:
-        """Whom it goes to, as an event may say it: of an address its host, since the rest is often secret."""
+        """Where it goes, as events name it: of an address only the host, since the rest is often secret."""
         match self.hook:
             case HookCommand((_, "-c", text)):  # of a shell: the program that its text begins with
                 return next((word for word in text.split() if "=" not in word), text)
@@ -104,12 +104,12 @@ class HookTriggers(RunObserver[JobRun]):
         self.has_learnt = False
 
     def load_failing(self, failing: Iterable[str]) -> None:
-        """Take what an earlier life has left; what this one has seen counts more."""
+        """Take the failing jobs of an earlier life; what this life has seen counts more."""
         self._failing = {**dict.fromkeys(failing, True), **self._failing}
         self.has_learnt = True
 
     def load_pending_retries(self, jobs: Mapping[str, HostJob], rows: Iterable[RunRow]) -> None:
-        """Take what failed in an earlier life and is to be tried again; a job that is gone has nobody to tell."""
+        """Take runs that failed in an earlier life and are to be retried; jobs that were removed have no hooks."""
         for row in rows:
             if (job := jobs.get(row.identity)) is not None:
                 self._pending_retries[row.run_id or ""] = job, row

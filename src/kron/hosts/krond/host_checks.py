@@ -97,7 +97,7 @@ def _is_found(program: str, path: str, cwd: str) -> bool:
 def _can_be_run(path: Path) -> bool:
     try:
         return path.is_file() and os.access(path, os.X_OK)
-    except OSError:  # in a folder that is closed to this user, or under a name that is too long: who runs it will see
+    except OSError:  # in a folder that is closed to this user, or under a name that is too long: its run will show it
         return False
 
 

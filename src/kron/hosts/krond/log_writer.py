@@ -11,17 +11,17 @@ from typing import TextIO
 from kron.engine.ports import Sink
 from kron.rules.events import Event, make_event
 
-_MOST = 4 << 20  # bytes that may wait: what a burst of a few thousand starts tells
+_MOST = 4 << 20  # bytes that may wait: the events of a burst of a few thousand starts
 _TOGETHER = 64 << 10  # bytes written at once: a turn of the thread for each line would cost the event loop more
 
 
 class LogWriter(io.BufferedIOBase):
-    """A stream on a descriptor, for one who writes whole lines. A line that does not fit is dropped and counted."""
+    """A stream on a descriptor, for whole lines. A line that does not fit is dropped and counted."""
 
     def __init__(self, descriptor: int, *, most: int = _MOST) -> None:
         self._descriptor, self._most = descriptor, most
         self._lines: SimpleQueue[bytes] = SimpleQueue()  # an empty one: no more will come
-        self._taken = self._refused = self._told = 0  # bytes, lines, lines: counted by whoever writes
+        self._taken = self._refused = self._told = 0  # bytes, lines, lines: counted by `write`
         self._done = self._failed = 0  # bytes, lines: counted by the thread
         self._is_torn = False  # whether the last line that was written lacks its end
         self._thread = Thread(target=self._pass_on, name="kron events", daemon=True)
@@ -36,7 +36,7 @@ class LogWriter(io.BufferedIOBase):
         """Yes."""
         return True
 
-    def write(self, line: bytes, /) -> int:  # type: ignore[override]  # whoever writes has bytes
+    def write(self, line: bytes, /) -> int:  # type: ignore[override]  # callers have bytes
         """Take a line, or drop it."""
         if self._taken - self._done + len(line) > self._most:
             self._refused += 1
@@ -75,7 +75,7 @@ class LogWriter(io.BufferedIOBase):
             self._done += size
 
     def _write(self, data: bytes) -> int:
-        """Write as much of some lines as somebody takes; return how many bytes that are."""
+        """Write as much of some lines as the descriptor takes; return how many bytes that are."""
         if self._is_torn and not self._send(b"\n"):
             return 0
         written = self._send(data)
@@ -84,11 +84,11 @@ class LogWriter(io.BufferedIOBase):
 
     def _send(self, data: bytes) -> int:
         rest = memoryview(data)
-        with suppress(OSError):  # nobody reads any more, or a disk is full
+        with suppress(OSError):  # the reader has closed the pipe, or a disk is full
             while rest:
                 try:
                     rest = rest[os.write(self._descriptor, rest) :]
-                except BlockingIOError:  # who shares it with us has made it so
+                except BlockingIOError:  # another process that shares it has made it so
                     select([], [self._descriptor], [])
         return len(data) - len(rest)
 

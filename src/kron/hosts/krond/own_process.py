@@ -1,4 +1,4 @@
-"""krond's own process: what systemd is told of it, and the memory that it keeps or returns to the system."""
+"""krond's own process: notifications to systemd, and the memory that it keeps or returns to the system."""
 
 import ctypes
 import gc
@@ -40,9 +40,9 @@ def _send(address: str, text: str, seconds: float) -> None:
 
 @contextmanager
 def gc_frozen() -> Iterator[None]:
-    """Let the collector never visit what is made inside: thousands of jobs would hold the loop for 0.1 s each time.
+    """Exclude objects made inside from garbage collection: thousands of jobs would hold the loop for 0.1 s each time.
 
-    For what is nearly all kept. What is dropped later goes all the same, unless it refers to itself in a circle.
+    For objects that are nearly all kept. Those dropped later are freed, too, unless they are in a reference cycle.
     """
     with gc_paused():
         yield
@@ -50,6 +50,6 @@ def gc_frozen() -> Iterator[None]:
 
 
 def trim_memory() -> None:
-    """Return to the system what is not used any more. It takes a while: in a thread."""
+    """Return unused memory to the system. It takes a while: call it in a thread."""
     with suppress(AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)

@@ -1,4 +1,4 @@
-"""KrondPage: the web page of krond: its socket, its token, its metrics, and the facts of krond's jobs."""
+"""KrondPage: the web page of a krond that listens: its socket, its token, its metrics and its status."""
 
 import asyncio
 import errno
@@ -37,11 +37,11 @@ from kron.web.queries import JobQueries
 from kron.web.source import Fact, Notice, SchedulerStatus
 from kron.web.template import compile_templates
 
-_SHORTEST_TOKEN = 16  # characters of a token that the user has made
+_SHORTEST_TOKEN = 16  # characters of a token that krond did not make
 _LARGEST_TOKEN = 4096  # bytes of a file that can be one
 _NEWS = frozenset({"KrondReady", "KrondDraining", "Reloaded", "ReloadFailed", "FileFailed", "PropertyViolated"})
 _QUIET = 1.0  # seconds between two events about visitors who were refused
-_ADVICE = "whoever can read the network can read the token: listen on 127.0.0.1, or put TLS in front"
+_ADVICE = "anyone who can read the network can read the token: listen on 127.0.0.1, or put TLS in front"
 _HINT = "It is in the file `token` of krond's state directory, unless `token_file` names another;\n"
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0  # seconds between two tries to have an address; each is twice the one before
 
@@ -109,7 +109,7 @@ class KrondSource:
     def status(self) -> SchedulerStatus:
         """Return the state, and the errors of job files and the ledger."""
         surface, failed_ledger = self._daemon.surface, self._daemon.ledger_health.look()
-        state = "draining: no new runs start" if surface.draining else "ready" if surface.ready else "starting"
+        state = "draining: it starts no more runs" if surface.draining else "ready" if surface.ready else "starting"
         notices = []
         if failed_ledger is not None:
             state = "unable to record starts" if state == "ready" else state
@@ -185,7 +185,7 @@ class KrondPage:
             raise
 
     def beside(self, sink: Sink) -> Sink:
-        """Return a sink after which violations are counted, and open pages hear of what concerns all jobs."""
+        """Return a sink after which violations are counted, and open pages get the events that concern all jobs."""
 
         def tell(event: Event) -> None:
             sink(event)
@@ -249,7 +249,7 @@ class KrondPage:
             await self._serve(self._door)
 
     async def close(self) -> None:
-        """Stop, and close the address."""
+        """Stop answering, and close the socket."""
         if self._timer is not None:
             self._timer.cancel()
         if self._task is not None:
@@ -274,7 +274,7 @@ class KrondPage:
             self._tell_refusals(client)
 
     def _tell_refusals(self, client: str) -> None:
-        """Tell of those who were refused; of many in a row, the last stands for all."""
+        """Emit one event for the refused clients; of many in a row, it names the last."""
         self._quiet = None
         if self._refusals:
             self._emitter.tell("VisitorRefused", client=client, times=self._refusals)
@@ -299,6 +299,6 @@ def probe_routes(is_turning: Callable[[], bool], metrics: Callable[[], Awaitable
 
 
 def job_gauges(engine: JobEngine, now: Instant) -> JobGauges:
-    """Return what the numbers say of this moment."""
+    """Return the summary of the present moment."""
     chosen = {identity: at.timestamp() for identity, at in engine.expected_starts().items()}
     return JobGauges(len(engine.running), engine.specs(), chosen, now.timestamp())

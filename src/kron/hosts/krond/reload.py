@@ -8,9 +8,8 @@ from kron.engine.emitter import Emitter
 from kron.errors import KronError
 from kron.errors.diagnostics import Diagnostic
 from kron.hosts.krond.daemon import Daemon
-from kron.hosts.krond.disk_call import LONGEST, DiskCall
 from kron.hosts.krond.file_reader import FailedFiles, ReadRequest, fingerprints, read_in_subprocess
-from kron.hosts.krond.file_watch import Snapshot
+from kron.hosts.krond.file_watch import LONGEST, DiskCall, Snapshot
 from kron.instant import format_instant
 from kron.jobfile.settings import Settings
 

@@ -17,8 +17,8 @@ class StateDirectory:
     """A directory of ours alone, held by a lock until `release`. It is made if missing, and never repaired.
 
     It is taken through descriptors: each directory above it is checked after it is opened, and the lock is looked up in
-    the open directory. What is in it is then reached by its path, because nobody else can change that: `hold` makes
-    sure before each transaction that the path still leads to the lock.
+    the open directory. What is in it is then reached by its path, because no other user can change that: `hold`
+    makes sure before each transaction that the path still leads to the lock.
     """
 
     def __init__(self, path: Path) -> None:
@@ -33,7 +33,7 @@ class StateDirectory:
         self._is_mounted = False
 
     def lock(self) -> None:
-        """Make the directory if it is missing, check that nobody else can reach into it, and lock it."""
+        """Make the directory if it is missing, check that no other user can reach into it, and lock it."""
         with self._opened(make=True) as folder:
             with suppress(OSError):
                 if stat.S_ISLNK(os.stat("output", dir_fd=folder, follow_symlinks=False).st_mode):
@@ -81,7 +81,7 @@ class StateDirectory:
 
     @contextmanager
     def _opened(self, *, make: bool = False) -> Iterator[int]:
-        """Yield a descriptor of the directory, if nobody else can reach into it."""
+        """Yield a descriptor of the directory, if no other user can reach into it."""
         try:
             above, self.warnings = open_folder(str(self.path.parent), make=make)
         except UntrustedFileError as error:
@@ -132,7 +132,7 @@ class StateDirectory:
 
 
 def _check_private(found: os.stat_result, path: Path) -> None:
-    """Refuse a directory that is a link, belongs to somebody else, or that others may look into."""
+    """Refuse a directory that is a link, belongs to another user, or that others may read."""
     if stat.S_ISLNK(found.st_mode):
         raise StateDirectoryError(path=str(path), reason="is a link", fix="give the directory that it leads to")
     if not stat.S_ISDIR(found.st_mode):
@@ -147,9 +147,9 @@ def _check_private(found: os.stat_result, path: Path) -> None:
 
 
 def default_state_directory() -> Path:
-    """Return where a krond of this user keeps its state if nobody says otherwise."""
-    if told := os.environ.get("KROND_STATE"):
-        return Path(told).absolute()
+    """Return where a krond of this user keeps its state without `--state`."""
+    if state := os.environ.get("KROND_STATE"):
+        return Path(state).absolute()
     if os.geteuid() == 0:
         return Path("/var/lib/krond")
     base = os.environ.get("XDG_STATE_HOME", "")

@@ -97,7 +97,7 @@ class Scheduler:
             await self._join(registrations, checked)
 
     async def stop(self) -> None:
-        """Start nothing any more, wait until nothing runs, and let go of the ledger. Stopping twice is harmless."""
+        """Start no more runs, wait until none is active, and close the ledger. Stopping twice is harmless."""
         if self._stopping is None:
             if self._machine.state is _S.UNINITIALIZED and not self._turn.locked() and self._draining is None:
                 return
@@ -121,7 +121,7 @@ class Scheduler:
             raise SchedulerAlreadyActiveError(current_state=str(state.value).lower())
 
     async def _join(self, registrations: object, checked: list[TaskSpec] | KronError) -> None:
-        """Initialise; whoever asks for the same list meanwhile shares the result, if the contract says so."""
+        """Initialise; a concurrent call with the same list shares the result, if the contract says so."""
         if self._contract.overlapping_initialize is not ConcurrentInitialize.JOIN:
             await self._initialize(registrations, checked)
             return
@@ -132,7 +132,7 @@ class Scheduler:
             result.set_result(None)
         except BaseException as error:
             result.set_exception(error)
-            result.exception()  # it may be that nobody has joined
+            result.exception()  # if no call has joined, it would be reported as never retrieved
             raise
         finally:
             self._joinable = None
@@ -307,7 +307,7 @@ def observe(scheduler: Scheduler, observer: SchedulerObserver) -> None:
 
 
 async def crash(scheduler: Scheduler) -> None:
-    """Cut everything off: nothing more is recorded or told, its runs are gone, and its ledger is free for the next."""
+    """Crash the scheduler: it records and reports nothing more, drops its runs, and leaves its ledger to the next."""
     engines = [scheduler._engine, scheduler._put_aside]
     scheduler._engine = scheduler._put_aside = None
     scheduler._machine = StateMachine(scheduler_table(scheduler._contract), SchedulerState.UNINITIALIZED)

@@ -67,7 +67,7 @@ _LEASE_NAMESPACE = "kron-system"  # where there is no other sign
     type=DurationType(),
     default="10s",
     show_default=True,
-    help="After how long a leader that cannot renew starts nothing any more.",
+    help="After how long a leader that cannot renew its lease starts no more runs.",
 )
 @click.option("--retry-period", type=DurationType(), default="2s", show_default=True, help="Between two tries for it.")
 @click.option(

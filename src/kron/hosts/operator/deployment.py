@@ -185,7 +185,7 @@ def _disruption_budget(namespace: str) -> dict[str, Any]:
 
 
 def _network_policy(namespace: str) -> dict[str, Any]:
-    """Return who may ask the listener: namespaces that an administrator has labelled; probes come from the node."""
+    """Return the namespaces that may reach the listener: those an administrator labelled; probes come from the node."""
     allowed = {
         "from": [{"namespaceSelector": {"matchLabels": {**METRICS}}}],
         "ports": [{"protocol": "TCP", "port": "http"}],

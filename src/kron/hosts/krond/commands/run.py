@@ -29,10 +29,9 @@ from kron.hosts.krond.commands.check import CONFIG, FORMAT, read_form
 from kron.hosts.krond.control_api import ControlApi
 from kron.hosts.krond.control_server import ControlServer
 from kron.hosts.krond.daemon import Daemon
-from kron.hosts.krond.disk_call import DiskCall
 from kron.hosts.krond.events import EventQueue, JobEvents, LoopErrors
 from kron.hosts.krond.file_reader import ReadRequest, ReadResult, UnchangedJob, read_files
-from kron.hosts.krond.file_watch import FileWatch, Snapshot, take_snapshot
+from kron.hosts.krond.file_watch import DiskCall, FileWatch, Snapshot, take_snapshot
 from kron.hosts.krond.log_writer import LogWriter, LogWriterSink
 from kron.hosts.krond.reload import Hangups, reload_files, tell_finding
 from kron.hosts.krond.state_directory import StateDirectory, default_state_directory
