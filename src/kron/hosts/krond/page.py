@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from kron._version import __version__
 from kron.adapters.process.output import OutputLog
-from kron.adapters.prometheus.job_metrics import JobGauges, JobMetrics
+from kron.adapters.prometheus import JobGauges, JobMetrics
 from kron.engine.emitter import Emitter
 from kron.engine.jobs.job_engine import JobEngine
 from kron.engine.ports import Sink
