@@ -16,7 +16,7 @@ LISTEN := 127.0.0.1:8080
 LIBRARY_TESTS := tests/cron tests/decision tests/errors tests/forecast tests/jobfile tests/kronjob tests/theory
 
 .PHONY: help setup run next test test-slow test-cluster test-library test-sqlite coverage mutation lint format \
-	man deploy docs reference versions workflows dist release-check container bench clean
+	man deploy docs reference picture versions workflows dist release-check container bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -91,6 +91,9 @@ container: $(READY) ## build the container images and start them (needs podman o
 
 reference: $(READY) ## write the generated pages of docs/reference
 	@$(BIN)/python -m tests.docs.reference
+
+picture: $(READY) ## take the picture of the page of krond again (needs Chromium)
+	@$(BIN)/python -m tests.docs.picture
 
 docs: reference $(DOCS_READY) ## build the documentation site in build/docs; a warning is an error
 	@$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going -d build/doctrees docs build/docs

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kron.adapters.prometheus.job_metrics import JobGauges, JobMetrics
+from kron.adapters.prometheus import JobGauges, JobMetrics
 from kron.rules.events import HOSTS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "observability.md").read_text("utf-8")

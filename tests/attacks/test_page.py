@@ -189,7 +189,7 @@ def test_readers_of_a_feed_that_stop_reading_do_not_keep_others_from_feeds_and_t
         connection.sendall(head)
         assert connection.recv(12) == b"HTTP/1.1 200"
 
-    assert "others ask for what comes" not in ask(port, "/load", bearer)[1]
+    assert "too many forecasts are being computed" not in ask(port, "/load", bearer)[1]
     week = "/feed.csv?job=often"
     until = time.monotonic() + 3 * PATIENCE  # twenty seconds, and longer on a machine that runs other suites as well
     while (status := ask(port, week, bearer)[0]) != 200 and time.monotonic() < until:

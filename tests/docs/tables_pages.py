@@ -12,8 +12,7 @@ from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from kron.adapters.prometheus.job_metrics import JobGauges, JobMetrics
-from kron.adapters.prometheus.operator_metrics import OperatorGauges, OperatorMetrics
+from kron.adapters.prometheus import JobGauges, JobMetrics, OperatorGauges, OperatorMetrics
 from kron.hosts.krond import page as krond_page
 from kron.kronjob.crd import crd
 from kron.rules import contract

@@ -60,7 +60,7 @@ class Beehive:
 
     product = "Beehive"
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, now: Instant = NOW) -> None:
         self.planner = PeriodPlanner({}, "hive")  # nothing is planned: pages only read
         specs = [spec_of(name, written) for name, written in JOBS.items()]
         for spec in specs:
@@ -69,7 +69,7 @@ class Beehive:
             assert job.coming is not None
             job.at = job.coming.next_time()
         history = remembered(folder, *_recorded(specs, [job.record for job in self.planner.jobs.values()]))
-        self.jobs = JobQueries(self.planner, history, lambda: NOW, {}, lambda job: JOBS[job.record.name])
+        self.jobs = JobQueries(self.planner, history, lambda: now, {}, lambda job: JOBS[job.record.name])
 
     def status(self) -> SchedulerStatus:
         return SchedulerStatus("7", "humming", YESTERDAY, [Notice("Smoke <in> the hive", YESTERDAY, kind="odd")])

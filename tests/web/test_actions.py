@@ -69,7 +69,7 @@ def test_a_job_is_run_at_once_and_only_if_its_policy_lets_it(krond: Krond) -> No
     assert [row["kind"] for row in krond.json("history")] == ["trigger"]
     page = visitor.get(f"/runs/{krond.json('history')[0]['run_id']}")
     assert 'data-every="2"' in page.body
-    assert "Running now Runs Job Since For Process Run sleeps" in visitor.get("/").words
+    assert "Running now Runs Job Started Duration Process Run sleeps" in visitor.get("/").words
 
 
 def test_a_form_that_krond_did_not_make_does_nothing(krond: Krond) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from html import unescape
+from pathlib import Path
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -12,8 +13,9 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from kron.hosts.krond.page import probe_routes
-from kron.web.app import PageApp
+from kron.web.app import PageApp, docs_address
 from kron.web.auth import AccessMiddleware, AccessRules
+from kron.web.format import TERMS
 from kron.web.live import ChangeFeed
 from tests.web.beehive import NOW, RUN, Beehive, BeehiveControl
 from tests.web.served import Place, Reply, served
@@ -38,9 +40,11 @@ def hive(tmp_path_factory: pytest.TempPathFactory) -> Beehive:
 
 
 @contextmanager
-def page_of(hive: Beehive, prefix: str = "", *, keeper: BeehiveControl | None = None) -> Iterator[Place]:
+def page_of(
+    hive: Beehive, prefix: str = "", *, keeper: BeehiveControl | None = None, docs: str = ""
+) -> Iterator[Place]:
     """Serve the page of a beehive; without a keeper nothing can be done with its jobs."""
-    page = PageApp(hive, ChangeFeed(), control=keeper)
+    page = PageApp(hive, ChangeFeed(), control=keeper, docs=docs)
     with served(Starlette(routes=[Mount(prefix, app=page)]) if prefix else page) as place:
         try:
             yield place
@@ -60,7 +64,8 @@ def test_every_link_of_a_page_leads_to_a_page_below_its_prefix(hive: Beehive, pr
         local = {link for link in found if not link.startswith("#")}
 
         assert {link for link in local if not link.startswith(f"{prefix}/")} == set()
-        asked = {link for link in local if not link.endswith("/events") and "/feed." not in link}
+        others = (f"{prefix}/docs/", f"{prefix}/feed.", f"{prefix}/events")
+        asked = {link for link in local if not link.startswith(others)}
         assert {link: place.ask(link).status for link in asked} == dict.fromkeys(asked, 200)
 
 
@@ -86,7 +91,7 @@ def test_the_page_says_what_only_its_scheduler_knows(hive: Beehive) -> None:
 
 
 def test_a_page_below_two_prefixes_links_below_each_of_them(hive: Beehive) -> None:
-    page = PageApp(hive, ChangeFeed())
+    page = PageApp(hive, ChangeFeed(), docs="")
     prefixes = ["/one", "/two"]
     with served(Starlette(routes=[Mount(prefix, app=page) for prefix in prefixes])) as place:
         found = [links(place.ask(f"{prefix}/")) for prefix in prefixes]  # the second comes while the first is cached
@@ -94,6 +99,57 @@ def test_a_page_below_two_prefixes_links_below_each_of_them(hive: Beehive) -> No
 
     for prefix, all_links in zip(prefixes, found, strict=True):
         assert {link for link in all_links if not link.startswith((f"{prefix}/", "#"))} == set()
+
+
+@pytest.mark.parametrize(
+    ("docs", "address"), [("", f"{PREFIX}/docs"), ("https://docs.example/x", "https://docs.example/x")]
+)
+def test_a_term_of_a_page_links_to_the_documentation(hive: Beehive, docs: str, address: str) -> None:
+    with page_of(hive, PREFIX, docs=docs) as place:
+        found = set().union(*(links(place.ask(PREFIX + path)) for path in PATHS))
+
+    named = {link for link in found if link.startswith(f"{address}/")}
+    assert f"{address}/glossary.html#decisions" in named
+    assert named <= {f"{address}/{page}" for page in TERMS.values()}
+    assert {link for link in found - named if "docs" in link} == set()
+
+
+def test_the_address_of_the_documentation_is_one_of_the_urls_of_the_package() -> None:
+    urls = ["Homepage, https://kron.example/", "Documentation, https://kron.example/docs/"]
+
+    assert docs_address(urls) == "https://kron.example/docs"
+    assert docs_address(urls[:1]) == docs_address([]) == ""
+
+
+def test_a_page_of_the_documentation_that_is_not_served_here_says_where_it_is(hive: Beehive) -> None:
+    with page_of(hive, PREFIX) as place:
+        page = place.ask(f"{PREFIX}/docs/glossary.html")
+
+    assert page.status == 404
+    assert "The documentation is not served here. It is in the directory docs of the sources" in page.body
+
+
+@pytest.mark.parametrize(("hours", "is_quiet"), [(0, False), (1, True)])
+def test_the_overview_says_that_nothing_failed_for_a_day_above_earlier_failures(
+    tmp_path: Path,
+    hours: int,
+    is_quiet: bool,  # noqa: FBT001
+) -> None:
+    with page_of(Beehive(tmp_path, now=NOW + timedelta(hours=hours))) as place:
+        failures = place.ask("/").body.partition('id="troubles"')[2].partition("</section>")[0]
+
+    assert ("No failures in the last 24 hours. Earlier:" in failures) is is_quiet
+    assert "failed with exit code 3" in failures
+
+
+def test_a_scheduler_without_jobs_says_how_to_get_one(tmp_path: Path) -> None:
+    hive = Beehive(tmp_path)
+    hive.planner.jobs.clear()
+    with page_of(hive, docs="https://docs.example") as place:
+        overview = place.ask("/").body
+
+    assert '<a href="https://docs.example/job-files.html" class="term">job file</a> and reload Beehive.' in overview
+    assert "No job starts within the next hour.</p>" in overview
 
 
 def test_a_name_with_a_slash_is_found_under_a_prefix(hive: Beehive) -> None:
@@ -163,7 +219,7 @@ def test_the_gate_knows_its_paths_below_a_prefix_and_opens_a_session_for_it_alon
     page.close()
 
     assert refused.status == 401
-    assert refused.body.startswith("Beehive wants its token. Ask the keeper;")
+    assert refused.body.startswith("Beehive needs its token. Ask the keeper;")
     assert (opened.status, opened.headers["location"]) == (303, f"{PREFIX}/jobs/feed")
     assert f"Path={PREFIX};" in opened.headers["set-cookie"]
     assert (page_with_cookie.status, style.status) == (200, 200)

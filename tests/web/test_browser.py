@@ -158,7 +158,7 @@ def test_a_job_is_suspended_with_the_keyboard_alone_after_a_question(browser: An
     page = Tab(browser, krond).go("/jobs/spread")
 
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "To the content"
+    assert page.evaluate("document.activeElement.textContent") == "Skip to content"
     page.get_by_role("link", name="Suspend").focus()
     page.keyboard.press("Enter")
     page.get_by_text("Suspend this job?").wait_for()
@@ -192,7 +192,7 @@ def test_a_reload_reaches_a_page_that_is_open(browser: Any, krond: Krond) -> Non
     page.locator("#definition").get_by_text("exit 4").wait_for()
     krond.write(JOBS.replace("[jobs.fails]", "[jobs.renamed]"))
     krond.ask("reload")
-    page.get_by_text("It is not defined any more").wait_for()
+    page.get_by_text("This job is no longer defined").wait_for()
 
     krond.write(JOBS)
     krond.ask("reload")
@@ -217,4 +217,4 @@ def test_without_a_script_all_can_be_read_and_done(browser: Any, krond: Krond) -
     page.get_by_role("button", name="Trigger").click()
 
     assert page.locator("h1").inner_text() == "fails"
-    assert page.get_by_role("heading", name="What comes").is_visible()
+    assert page.get_by_role("heading", name="Upcoming runs").is_visible()

@@ -97,14 +97,14 @@ def test_a_feed_ends_with_the_calendar(visitor: PageClient) -> None:
 def test_the_load_is_a_map_with_numbers(visitor: PageClient, span: str, runs: int) -> None:
     page = visitor.get(f"/load?span={span}")
     while "refresh" in page.headers:
-        assert "It is being counted." in page.words
+        assert "Starts are being counted." in page.words
         page = visitor.get(f"/load?span={span}")
 
     assert page.status == 200
     assert f"Runs {runs} " in page.words
     assert '<svg class="heat"' in page.body
     assert "In one Nominal Chosen First at second" in page.words
-    assert "All of it as a table" in page.words
+    assert "All starts as a table" in page.words
 
 
 def test_an_unknown_span_is_not_found(visitor: PageClient) -> None:

@@ -6,7 +6,8 @@ from kron.instant import parse_instant
 from kron.rules.history import RunRow
 from kron.rules.job_record import PROBLEM, RETRYABLE, ResultCode, RunKind
 from kron.rules.verdict import Outcome
-from kron.web.format import badge_of, last_badge, reason_of
+from kron.web.format import TERMS, badge_of, last_badge, reason_of
+from tests.architecture.test_docs import ROOT, anchors
 
 NOON = parse_instant("2026-03-01T12:00:00Z")
 
@@ -45,3 +46,12 @@ def test_a_reason_is_followed_by_its_detail_and_said_once() -> None:
 def test_the_badge_of_a_range_says_how_many_periods_it_has() -> None:
     assert badge_of(closed("downtime", None, count=3)).word == "missed ×3"
     assert badge_of(closed("downtime", None)).word == "missed"
+
+
+@pytest.mark.parametrize("address", sorted(set(TERMS.values())))
+def test_a_term_leads_to_a_page_of_the_documentation_and_a_heading_of_it(address: str) -> None:
+    name, _, anchor = address.partition("#")
+    page = ROOT / "docs" / name.replace(".html", ".md")
+
+    assert page.is_file()
+    assert not anchor or anchor in anchors(page)

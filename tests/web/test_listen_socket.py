@@ -124,7 +124,7 @@ def test_a_path_with_another_kind_of_file_is_refused_and_left(tmp_path: Path, wh
     else:
         os.symlink(tmp_path / "elsewhere", path)  # noqa: PTH211
 
-    with pytest.raises(ListenError, match="no socket"):
+    with pytest.raises(ListenError, match="not a socket"):
         bind(f"unix:{path}")
 
     assert path.is_symlink() == (what == "link")

@@ -75,11 +75,11 @@ def test_the_overview_shows_what_comes_what_failed_and_all_jobs(visitor: PageCli
     page = visitor.get("/")
 
     assert (page.status, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    assert "Nothing runs." in page.words
+    assert "Running now No job is running. To start one now, open it below and trigger it." in page.words
     assert "failed with exit code 3" in page.words
     assert "×2" in page.words
     assert "8 jobs, 0 suspended" in page.words
-    assert "finds no second" in page.words
+    assert "unschedulable" in page.words
     assert 'class="band"' in page.body
     assert 'class="mark"' in page.body
     assert "of the window" in page.body
@@ -99,7 +99,7 @@ def test_the_overview_finds_jobs_by_a_part_of_their_names(visitor: PageClient) -
 
     assert "spread" in jobs
     assert "huge" not in jobs
-    assert "No such job." in visitor.get("/?q=nothing-of-this-kind&page=99999999999").words
+    assert "No job matches. Show all jobs" in visitor.get("/?q=nothing-of-this-kind&page=99999999999").words
 
 
 def test_no_page_has_a_script_or_a_style_of_its_own(krond: Krond, visitor: PageClient) -> None:
@@ -137,7 +137,7 @@ def test_a_job_is_defined_described_decided_and_explained(visitor: PageClient) -
         "How the second of",
         "Seed hash",
         "accepted",
-        "Nothing is recorded.",
+        "No runs yet. The first appears here when it starts; trigger the job to start one now.",
     ):
         assert words in page.words
     assert "tiger" not in page.body
@@ -154,8 +154,8 @@ def test_a_job_shows_its_history_as_a_strip_and_in_words(visitor: PageClient) ->
 def test_a_job_that_runs_at_boot_only_has_a_page(visitor: PageClient) -> None:
     page = visitor.get("/jobs/boots")
 
-    assert "once after each start of the machine" in page.words
-    assert "Nothing comes by the calendar." in page.words
+    assert "once after each boot" in page.words
+    assert "It runs once after each boot, not at times of the calendar. Trigger it to run it now." in page.words
 
 
 def test_a_name_of_html_and_slashes_is_text_and_can_be_followed(krond: Krond, visitor: PageClient) -> None:
@@ -249,10 +249,10 @@ def test_why_without_a_question_asks_for_one(visitor: PageClient) -> None:
 @pytest.mark.parametrize(
     ("path", "status", "words"),
     [
-        ("/nothing", 404, "Not found There is nothing here."),
+        ("/nothing", 404, "Not found This page does not exist. To the overview"),
         ("/jobs/nothing", 404, "is not a job"),
         ("/jobs/spread?identity=nothing", 404, "is not a job"),
-        ("/jobs/spread/explode", 404, "nothing here"),
+        ("/jobs/spread/explode", 404, "does not exist"),
         ("/why?job=nothing&at=12:00", 404, "is not a job"),
         ("/why?job=spread&at=yesterday", 400, "yesterday"),
         ("/why?job=spread&at=9999-12-31T23:59:59Z", 400, "leaves the years 1 to 9999"),

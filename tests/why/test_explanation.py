@@ -227,7 +227,7 @@ def test_of_no_period_the_nearest_before_and_after_are_named() -> None:
 
     assert nearest(inquiry) == ["12:00 executed", "13:00 planned"]
     assert sentence(Explanation(inquiry)) == (
-        "No: no period of backup is at 2026-03-01T12:30:00Z; the nearest before is 2026-03-01T12:00:00Z "
+        "No: no period of backup belongs to 2026-03-01T12:30:00Z; the nearest before is 2026-03-01T12:00:00Z "
         "(executed), the nearest after is 2026-03-01T13:00:00Z (planned)."
     )
 

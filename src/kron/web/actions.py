@@ -1,4 +1,4 @@
-"""Actions: suspend, resume and trigger from a page: first a question, then a form that only our page can have sent."""
+"""Actions: suspend, resume and trigger from a page, by a form with a CSRF token."""
 
 import asyncio
 import hmac
@@ -19,32 +19,27 @@ from kron.web.source import JobControl, parse_until
 from kron.web.views import Page, message_page
 
 _QUESTIONS = {
-    "suspend": "Suspend this job? Nothing of it is handled until it is resumed, also over restarts.",
-    "resume": "Resume this job? What came meanwhile is judged by its deadline.",
-    "trigger": "Run this job now, outside its periods?",
+    "suspend": "Suspend this job? It stays suspended until it is resumed, also over restarts.",
+    "resume": "Resume this job? Periods that were due meanwhile run only within their deadline.",
+    "trigger": "Run this job now? Its scheduled runs stay as they are.",
 }
 ACTIONS = frozenset(_QUESTIONS)
 _LONGEST = 4096  # bytes of a form
 PATIENCE = 10.0  # seconds for sending it
-_FORBIDDEN = "This page did not make this form, or was started anew since: open the job's page, and choose there."
+_FORBIDDEN = "This form is not from this page, or the page was restarted since. Open the job's page and choose there."
 
 
 class Actions:
-    """Asks before anything is done, and leads back to the job when it is done."""
+    """Asks for confirmation, acts, and redirects to the job."""
 
     def __init__(
-        self,
-        control: JobControl,
-        queries: JobQueries,
-        html: Callable[[Page, Request], bytes],
-        *,
-        patience: float,
+        self, control: JobControl, queries: JobQueries, html: Callable[[Page, Request], bytes], *, patience: float
     ) -> None:
         self._control, self._queries, self._html, self._patience = control, queries, html, patience
         self._secret = secrets.token_bytes(32)
 
     async def answer(self, request: Request, identity: str, action: str) -> Response:
-        """Return the question, or do what its form says; of a job that is no longer declared, nothing."""
+        """Return the question, or act on its form. UnknownJobError: the job is no longer declared."""
         job = self._queries.job(identity)
         if job.written is None:
             raise UnknownJobError(job=identity)
@@ -53,13 +48,13 @@ class Actions:
         return HTMLResponse(self._html(self.question(job.record, action), request))
 
     def question(self, record: JobRecord, action: str) -> Page:
-        """Return the page that asks."""
+        """Return the page that asks for confirmation."""
         csrf = self._sign(record.identity, action)
         context = {"question": _QUESTIONS[action], "job": record, "action": action, "csrf": csrf}
         return Page("confirm.html", f"{action.capitalize()} {record.name}", context)
 
     async def act(self, request: Request, job: JobSummary, action: str) -> Response:
-        """Do it, and lead back to the job; a form that is not ours does nothing."""
+        """Act, and redirect to the job; a form without the right CSRF token is refused."""
         record = job.record
         try:
             async with asyncio.timeout(self._patience):

@@ -2,13 +2,14 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
+from importlib.metadata import distributions
 from importlib.resources import files
 from time import monotonic
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 from urllib.parse import quote, unquote
 
 from starlette.applications import Starlette
@@ -52,28 +53,26 @@ from kron.web.views import (
 _MOST = 32  # answers
 
 
-class _Made(NamedTuple):
-    body: bytes | Exception
-    at: float
+_Made: TypeAlias = tuple[bytes | Exception, float]  # an answer, or why there is none, and when it was made
 
 
 class TtlCache:
-    """An answer is made by one, and waited for by the others; who comes while it is fresh gets it as well."""
+    """Keeps answers for some seconds. Requests that ask for the same answer at once share one computation."""
 
     def __init__(self, seconds: float, *, failures: float = 0.0) -> None:
-        """`failures`: seconds for which what could not be made is not tried anew."""
+        """`failures`: seconds for which a failure is kept before it is tried again."""
         self._seconds, self._failures = seconds, failures
         self._made: dict[object, asyncio.Future[_Made]] = {}
 
     async def get(self, key: object, make: Callable[[], Awaitable[bytes]]) -> bytes:
-        """Return the answer to a key, or raise why it cannot be made."""
+        """Return the answer for a key, or raise the error of its computation."""
         found = self._made.get(key)
         if found is None or not self._is_fresh(found):
             self._made.pop(key, None)
             found = self._made[key] = asyncio.ensure_future(_timed(make))
             for old in list(self._made)[:-_MOST]:
                 del self._made[old]
-        body = (await asyncio.shield(found)).body
+        body, _ = await asyncio.shield(found)
         if isinstance(body, Exception):
             raise body
         return body
@@ -89,9 +88,9 @@ class TtlCache:
 
 async def _timed(make: Callable[[], Awaitable[bytes]]) -> _Made:
     try:
-        return _Made(await make(), monotonic())
+        return await make(), monotonic()
     except Exception as error:
-        return _Made(error, monotonic())
+        return error, monotonic()
 
 
 _USUAL = 7 * 86_400  # seconds
@@ -99,12 +98,12 @@ _LONGEST = timedelta(days=400)
 
 
 def requested(queries: JobQueries, job: str, since: str, until: str) -> tuple[list[JobDefinition], Instant, Instant]:
-    """Return the jobs of a feed, one or all, and its span: from now on and for a week, if nothing else is said."""
+    """Return the jobs of a feed, one or all, and its span: by default the next week."""
     now, zone, identity = queries.now().replace(microsecond=0), UTC_ZONE, None
     if job:
         identity = queries.find(job)
         if queries.job(identity).spec is None:
-            raise ControlError(reason=f"{job} is not defined any more")
+            raise ControlError(reason=f"{job} is no longer defined")
         zone = queries.zone(identity)
     begin = read_moment(since, zone, now) if since else now
     end = read_moment(until, zone, now) if until else shift(begin, SECOND * _USUAL)
@@ -115,11 +114,11 @@ def requested(queries: JobQueries, job: str, since: str, until: str) -> tuple[li
     return queries.definitions(identity), begin, end
 
 
-_THREADS = 2  # that make pages: who asks for a long history does not hold up all others
-_FRESH = 1.0  # seconds for which a page is good enough for everybody
-_COUNTED = 300.0  # and for which the load is
-_FAILED = 30.0  # seconds for which it is not counted anew if that took too long
-_PATIENCE = 4.0  # seconds after which a visitor is told that it is still being counted
+_THREADS = 2  # that render pages: a long history does not delay all other pages
+_FRESH = 1.0  # seconds for which all clients get the same page
+_COUNTED = 300.0  # seconds for which the load is kept
+_FAILED = 30.0  # seconds before the load is counted again after that took too long
+_PATIENCE = 4.0  # seconds after which a page says that the load is still being counted
 _FEEDS = {"ics": "text/calendar; charset=utf-8", "json": "application/json", "csv": "text/csv; charset=utf-8"}
 _STATIC = {"kron.css": "text/css", "kron.js": "text/javascript", "kron.svg": "image/svg+xml"}
 _SHORT = {"cache-control": "private, max-age=300"}  # a new version is there soon
@@ -130,9 +129,21 @@ _STATUS: Mapping[type[KronError], int] = {
     JobActiveError: 409,
     LedgerUnusableError: 503,
 }
-_WAYS = (("/", "Overview"), ("/load", "Load"), ("/why", "Why?"), ("/monitor", "Monitor"))
+_MENU = (("/", "Overview"), ("/load", "Load"), ("/why", "Why?"), ("/monitor", "Monitor"))
 _NOT_OF_A_FILE = re.compile(r"[^\w.-]", re.ASCII)
+_NO_PAGE = "This page does not exist."
+_NO_DOCS = "The documentation is not served here. It is in the directory docs of the sources; make docs builds it."
 _TITLES = {300: "Which one?", 404: "Not found", 409: "Not now", 503: "Not available"}
+
+
+def docs_address(urls: Iterable[str]) -> str:
+    """Return the address of the documentation among the URLs of a package, empty if it has none."""
+    return dict(each.split(", ", 1) for each in urls).get("Documentation", "").rstrip("/")
+
+
+_DOCS = docs_address(
+    url for found in distributions(name="kron-scheduler") for url in found.metadata.get_all("Project-URL") or ()
+)
 
 Made = TypeVar("Made")
 Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
@@ -149,12 +160,10 @@ class PageApp:
         control: JobControl | None = None,
         routes: Sequence[Route] = (),
         patience: float = PATIENCE,
+        docs: str = _DOCS,
     ) -> None:
-        """`routes` come before the pages. Without `control` nothing can be done with jobs.
-
-        `patience`: seconds for sending a form.
-        """
-        self._source, self._queries, self._changes = source, source.jobs, feed
+        """`routes` come first. No `control`: jobs are read-only. No `docs`: terms link to `docs` below the pages."""
+        self._source, self._queries, self._changes, self._docs = source, source.jobs, feed, docs
         self._actions = None if control is None else Actions(control, self._queries, self._html, patience=patience)
         self._pool = ThreadPoolExecutor(_THREADS, "page")
         self._kept, self._counted = TtlCache(_FRESH), TtlCache(_COUNTED, failures=_FAILED)
@@ -181,12 +190,12 @@ class PageApp:
         ]
 
     def close(self) -> None:
-        """Make no more pages."""
+        """Stop rendering pages, and end the processes that count."""
         self._changes.close()
         self._workers.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    # --- each of them -------------------------------------------------------------------------------------------------
+    # --- the pages ----------------------------------------------------------------------------------------------------
 
     async def _overview(self, request: Request) -> Response:
         search, page = request.query_params.get("q", "").strip(), _number(request.query_params.get("page", "0"))
@@ -259,7 +268,7 @@ class PageApp:
         headers = {"content-type": _FEEDS[form], "content-disposition": f'inline; filename="{name}.{form}"'}
         return StreamingResponse(_rest(first, parts), headers=headers)
 
-    # --- how they are made --------------------------------------------------------------------------------------------
+    # --- rendering ----------------------------------------------------------------------------------------------------
 
     async def _shown(self, request: Request, key: object, make: Callable[[], Page]) -> Response:
         body = await self._kept.get((key, _root(request)), lambda: self._in_thread(lambda: self._html(make(), request)))
@@ -273,8 +282,9 @@ class PageApp:
             "title": page.title,
             "product": source.product,
             "root": _root(request),
-            "ways": [(path, name) for path, name in _WAYS if path != "/monitor" or has_monitor],
+            "menu": [(path, name) for path, name in _MENU if path != "/monitor" or has_monitor],
             "path": page.path,
+            "docs": self._docs or f"{_root(request)}/docs",
             "about": page.about,
             "every": page.every,
             "can_act": self._actions is not None,
@@ -297,7 +307,7 @@ class PageApp:
         return answer
 
     def _refused(self, request: Request, error: KronError) -> Response:
-        """Return why something that was asked for cannot be."""
+        """Return the page for an error."""
         status = _status(error)
         several = error.details.get("identities", ())
         if not isinstance(error, UnknownJobError) or not isinstance(several, list) or not several:
@@ -306,10 +316,11 @@ class PageApp:
         return self._message(request, "Several jobs have this name:", jobs=jobs, status=300)
 
     async def _nothing(self, request: Request) -> Response:
-        return self._missing(request)
+        is_documentation = request.path_params["rest"].startswith("docs/")
+        return self._message(request, _NO_DOCS if is_documentation else _NO_PAGE, status=404)
 
     def _missing(self, request: Request) -> Response:
-        return self._message(request, "There is nothing here.", status=404)
+        return self._message(request, _NO_PAGE, status=404)
 
     def _message(
         self, request: Request, message: str, *, jobs: Sequence[Mapping[str, str]] = (), status: int
@@ -319,7 +330,7 @@ class PageApp:
 
 
 async def _rest(first: bytes, parts: Generator[bytes, None, None]) -> AsyncIterator[bytes]:
-    """Yield an answer as fast as it is read; who leaves leaves no process behind."""
+    """Yield an answer as fast as the client reads it; if the client leaves, end the process that computes it."""
     try:
         while first:
             yield first
@@ -331,7 +342,7 @@ async def _rest(first: bytes, parts: Generator[bytes, None, None]) -> AsyncItera
 async def _static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in _STATIC:
-        return PlainTextResponse("there is nothing here\n", 404)
+        return PlainTextResponse("not found\n", 404)
     data = files("kron.web").joinpath("static", name).read_bytes()
     return Response(data, media_type=_STATIC[name], headers=_SHORT)
 
@@ -342,7 +353,7 @@ def _root(request: Request) -> str:
 
 
 def _parts(request: Request) -> list[str]:
-    """Return what follows the first word of a path, each part as it was before it was quoted."""
+    """Return the parts of a path after the first one, unquoted."""
     path = bytes(request.scope["raw_path"]).decode("latin-1").partition("?")[0]
     path = path.removeprefix(quote(_root(request)))
     return [unquote(part) for part in path.split("/")[2:]]

@@ -1,4 +1,4 @@
-"""Access to the pages: a token, sessions in cookies, the Host header, and the headers of every answer."""
+"""Access to the pages: a token, sessions in cookies, the Host header, and the headers of every response."""
 
 import secrets
 from collections.abc import Callable, Iterator, MutableMapping
@@ -20,10 +20,7 @@ _LONGEST = 64  # characters of a value that can be one
 
 
 class Sessions:
-    """The sessions of one program, in memory: they end with it, and so with its token.
-
-    A cookie must not be the token. Browsers send it to every port of a host, also to the services of other users.
-    """
+    """The sessions of one program, in memory. A cookie is not the token: browsers send it to every port of a host."""
 
     def __init__(
         self, *, most: int = _MOST_SESSIONS, lasting: float = _LASTING, monotonic: Callable[[], float] = monotonic
@@ -41,7 +38,7 @@ class Sessions:
         return value
 
     def has(self, value: str) -> bool:
-        """Whether a value is that of a session; how long that takes does not tell how much of it is right."""
+        """Whether a value is that of a session. The time this takes does not depend on how much of it is right."""
         return len(value) <= _LONGEST and self._monotonic() < self._ends.get(_digest(value), 0.0)
 
 
@@ -63,22 +60,22 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 _UNAUTHORIZED = (
-    "{product} wants its token. {hint}open this address once with ?token=TOKEN behind it, "
+    "{product} needs its token. {hint}open this address once with ?token=TOKEN appended, "
     "or send `Authorization: Bearer TOKEN`.\n"
 )
-_MISDIRECTED = "{product} does not answer to this name of its host\n"
-_FAILED = "{product} could not answer this; its events say why\n"
+_MISDIRECTED = "{product} is not served under this host name\n"
+_FAILED = "internal error; the events of {product} have the reason\n"
 _LONGEST_COOKIE = 8 * 1024  # characters of a header: it has the cookies of all services of the host
 _MOST_FIELDS = 100  # of an address with a token in it
 
 
 @dataclass(frozen=True, slots=True)
 class AccessRules:
-    """Who may come in."""
+    """Who may read the pages."""
 
-    product: str  # as answers call it
+    product: str  # as responses call it
     accepts_host: Callable[[str], bool]  # whether a Host header means us
-    token: str | None  # None: every client that has come this far may come in
+    token: str | None  # None: every client that can connect may read
     cookie: str  # the name of the cookie: browsers keep one jar for all ports of a host
     hint: str = ""  # where the token is found, for an answer that asks for it: a line
     open_paths: frozenset[str] = frozenset()  # below the prefix: for these no token is needed
@@ -86,7 +83,7 @@ class AccessRules:
 
 
 class AccessMiddleware:
-    """Wraps an application. `refused` is told where somebody came from, `failed` what a page raised."""
+    """Wraps an application. `refused` gets the address of a refused client, `failed` a path and what it raised."""
 
     def __init__(
         self,
@@ -120,7 +117,7 @@ class AccessMiddleware:
                 await PlainTextResponse(self._say(_FAILED), 500, {"connection": "close"})(scope, receive, send_guarded)
 
     def _answer(self, scope: Scope) -> Response | None:
-        """Return what is said at the gate already, None for who may come in."""
+        """Return the refusal, or the redirect that begins a session; None if the client may read."""
         headers = Headers(scope=scope)
         if not self._access.accepts_host(headers.get("host", "")):
             return PlainTextResponse(self._say(_MISDIRECTED), 421, {"connection": "close"})
@@ -145,7 +142,7 @@ class AccessMiddleware:
         return any(map(self._access.sessions.has, _cookies(headers, self._access.cookie)))
 
     def _welcome(self, scope: Scope) -> Response | None:
-        """Return the way to the page without the token in its address, for who has the right one there."""
+        """Return a redirect to the address without the token, if the address has the right one."""
         try:
             text = scope["query_string"].decode("latin-1")
             asked = parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
@@ -166,7 +163,7 @@ class AccessMiddleware:
         return text.format(product=self._access.product, hint=self._access.hint)
 
     def _is_token(self, given: str) -> bool:
-        """Whether it is the token; how long that takes does not tell how much of it is right."""
+        """Whether it is the token. The time this takes does not depend on how much of it is right."""
         assert self._access.token is not None
         return secrets.compare_digest(given.encode(), self._access.token.encode())
 
@@ -177,10 +174,8 @@ def _path_below_prefix(scope: Scope) -> str:
 
 
 def _cookies(headers: Headers, name: str) -> Iterator[str]:
-    """Yield the values of the cookies of a name, as they were set: another service may have set one, too.
-
-    http.cookies takes seconds for a header of backslashes, and this is done for clients without a token.
-    """
+    """Yield the values of all cookies of a name, also of other services."""
+    # http.cookies takes seconds for a header of backslashes, and clients without a token may send one.
     for header in headers.getlist("cookie"):
         for each in header.split(";") if len(header) <= _LONGEST_COOKIE else ():
             key, _, value = each.partition("=")

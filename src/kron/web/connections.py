@@ -1,4 +1,4 @@
-"""Connections: which connections a server has, and which one it closes for a new one."""
+"""Connections: the open connections of a server, and which one it closes for a new one."""
 
 from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -13,7 +13,7 @@ Connection = TypeVar("Connection")
 
 
 class ConnectionLimits(NamedTuple):
-    """How many connections there may be, and how long one may do nothing."""
+    """How many connections are allowed, and how long one may be idle."""
 
     most: int = 100
     for_token: int = 10  # of these, only for clients that have shown the token
@@ -31,11 +31,10 @@ class ConnectionLimits(NamedTuple):
 
 
 class Connections(Generic[Connection]):
-    """The open connections, oldest first.
+    """The open connections, oldest first. A new one is always accepted: its client may have the token.
 
-    A new connection is always let in: its client may be the one with the token. For it the server closes the oldest
-    connection of the client that has most of those without a token. Only age counts: a client that is always busy
-    would otherwise be safe from those who are about to ask.
+    At the limit, the oldest connection is closed of the client with most connections without the token, also if it is
+    busy: otherwise a client could keep all places by being busy.
     """
 
     def __init__(self, limits: ConnectionLimits, is_busy: Callable[[Connection], bool]) -> None:
@@ -94,10 +93,7 @@ class Connections(Generic[Connection]):
 
 
 def client_of(address: str) -> str:
-    """Return the name of a client by its address. Addresses that one client can have together are one client.
-
-    On the loopback interface every local user has sixteen million.
-    """
+    """Return the name of a client by its address: one for an IPv6 site, and one for all loopback addresses."""
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:

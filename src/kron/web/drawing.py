@@ -21,7 +21,7 @@ _FAINTEST = 0.25  # colour of a cell with hardly anything in it
 
 
 class Rectangle(NamedTuple):
-    """A rectangle, and which kind of thing it stands for."""
+    """A rectangle, and its CSS class."""
 
     kind: str
     x: float
@@ -40,7 +40,7 @@ class Letter(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """What is drawn, later things over earlier ones, and what it is called for those who do not see it."""
+    """Shapes, later ones over earlier ones, and a label for screen readers."""
 
     label: str
     shapes: Sequence[Rectangle | Letter]
@@ -93,7 +93,7 @@ class Column(NamedTuple):
 
 
 class Strip(NamedTuple):
-    """A column for each row: as high as it took long, with the symbol of its result."""
+    """A column for each row: its height is the duration, with the symbol of the result."""
 
     width: int
     height: int

@@ -1,7 +1,4 @@
-"""Load and feeds of a span, computed by processes of their own at the lowest priority.
-
-Counting a year of ten thousand jobs takes minutes, in which no job of the scheduler may be late.
-"""
+"""Load and feeds of a span, computed in separate processes at the lowest priority: that may take minutes."""
 
 import json
 import os
@@ -23,29 +20,29 @@ from kron.rules.job_spec import parse_definition
 
 _COMMAND = (sys.executable, "-P", "-c", "from kron.web.forecast_worker import main; main()")
 _MOST = 3  # processes at a time
-_MOST_FEEDS = 2  # of these: who reads one slowly does not keep others from seeing the load
+_MOST_FEEDS = 2  # of these: a client that reads a feed slowly does not block the load
 _LOAD = "load"
-_LONGEST = 120.0  # seconds of one
+_LONGEST = 120.0  # seconds of a process
 _PART = 64 * 1024  # bytes passed on at a time
 
 
 class ForecastWorkers:
-    """Its methods block: they are for threads. Three questions are answered at a time, each within two minutes."""
+    """Runs at most three processes at a time, each for at most two minutes. Its methods block: call them in threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._asked: dict[subprocess.Popen[bytes], str] = {}  # and for which form
+        self._asked: dict[subprocess.Popen[bytes], str] = {}  # and the form each computes
         self._is_open = True
 
     def load(self, jobs: Sequence[JobDefinition], since: Instant, until: Instant) -> dict[str, Any]:
-        """Return how many start, and when."""
+        """Return how many jobs start, and when."""
         found: dict[str, Any] = json.loads(b"".join(self.ask(_LOAD, jobs, since, until)))
         return found
 
     def ask(
         self, form: str, jobs: Sequence[JobDefinition], since: Instant, until: Instant
     ) -> Generator[bytes, None, None]:
-        """Yield the answer as it comes; who does not want all of it closes the iterator."""
+        """Yield the answer in parts. Closing the iterator ends the process."""
         span = {"since": format_instant(since), "until": format_instant(until)}
         question = json.dumps({"form": form, **span, "jobs": jobs}).encode()
         process = self._begin(form)
@@ -60,13 +57,13 @@ class ForecastWorkers:
             while part := process.stdout.read(_PART):
                 yield part
             if process.wait():
-                raise ControlError(reason="that takes too long to count here; `kron forecast` has time")
+                raise ControlError(reason="this takes too long to count here; use `kron forecast`")
         finally:
             limit.cancel()
             self._end(process)
 
     def close(self) -> None:
-        """Wait for no answer any more."""
+        """End all processes, and start no more."""
         self._is_open = False
         for process in list(self._asked):
             process.kill()
@@ -76,14 +73,14 @@ class ForecastWorkers:
             feeds = sum(each != _LOAD for each in self._asked.values())
             is_full = len(self._asked) >= _MOST or (form != _LOAD and feeds >= _MOST_FEEDS)
             if is_full or not self._is_open:
-                raise ControlError(reason="others ask for what comes already; try again in a minute")
+                raise ControlError(reason="too many forecasts are being computed; try again in a minute")
             pipe = subprocess.PIPE
             process = subprocess.Popen(_COMMAND, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
             self._asked[process] = form
             return process
 
     def _give_up(self, process: "subprocess.Popen[bytes]") -> None:
-        """End a process; others may be asked for at once, however slowly its answer is read."""
+        """End a process and free its place, even if its answer is still being read."""
         process.kill()
         with self._lock:
             self._asked.pop(process, None)
@@ -97,7 +94,7 @@ class ForecastWorkers:
 
 
 _DAY, _MANY_DAYS = timedelta(days=1), timedelta(days=31)
-_NICE = 19  # whoever else wants the processor may have it
+_NICE = 19  # the lowest priority
 
 
 def answer(asked: Mapping[str, Any]) -> None:

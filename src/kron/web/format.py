@@ -1,4 +1,4 @@
-"""How pages say things: instants, durations, outcomes and results, and the paths of jobs and runs."""
+"""Words of the pages: terms, instants, durations, outcomes, results, and the paths of jobs and runs."""
 
 from datetime import timedelta
 from typing import NamedTuple
@@ -26,6 +26,20 @@ def job_path(name: str, identity: str, action: str = "") -> str:
 def run_path(run_id: str) -> str:
     """Return the path of a run."""
     return f"/runs/{quote(run_id, safe='')}"
+
+
+# Words that the documentation explains, and where: below the address of the documentation.
+TERMS = {
+    **dict.fromkeys(("candidates", "distribution", "seed hash"), "algorithm.html"),
+    **dict.fromkeys(("chosen", "chosen second", "period", "unschedulable"), "glossary.html#decisions"),
+    **dict.fromkeys(("policy", "retries", "timeout"), "job-files.html#the-keys-of-a-job"),
+    **dict.fromkeys(("schedule", "window"), "language.html"),
+    **dict.fromkeys(("attempt", "outcome"), "glossary.html#runs"),
+    "job file": "job-files.html",
+    "late": "glossary.html#jobs-and-tasks",
+    "nominal": "glossary.html#times",
+    "properties": "theory.html#properties",
+}
 
 
 # --- numbers, instants and durations ----------------------------------------------------------------------------------
@@ -99,7 +113,7 @@ _RUNNING = ("busy", "▸")
 
 
 class Badge(NamedTuple):
-    """A result or an outcome in a word, with a class for its colour and a symbol for those who see no colours."""
+    """A result or an outcome as a word, a colour class and a symbol."""
 
     kind: str  # good, bad, odd or busy
     symbol: str

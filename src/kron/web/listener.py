@@ -1,8 +1,4 @@
-"""ListenSocket: the socket that a host listens on. HttpServer: an application behind it, on uvicorn's protocol.
-
-Of uvicorn only the protocol is used: its server would take over the signals, and look ten times a second whether it is
-to end. No client may delay a job: connections and requests are bounded, and a silent connection is closed.
-"""
+"""ListenSocket: the socket that a host listens on. HttpServer: an application behind it, on uvicorn's protocol."""
 
 import asyncio
 import errno
@@ -33,7 +29,7 @@ _HOST = re.compile(r"(?:\[(?P<address>[0-9a-z:.%_-]+)\]|(?P<name>[0-9a-z._-]+))(
 
 @dataclass(frozen=True, slots=True)
 class ListenSocket:
-    """A bound socket. Whoever reaches one in the file system may come in; others have to show the token."""
+    """A bound socket. A client of a Unix socket needs no token; every other client does."""
 
     socket: socket.socket
     name: str  # as `status` has it: HOST:PORT with the real port, or unix:/path
@@ -56,14 +52,14 @@ class ListenSocket:
         return str(self.socket.getsockname()[0]).partition("%")[0]
 
     def accepts_host(self, host: str) -> bool:
-        """Whether a Host header means us: a page of somebody else may have its own name lead to our address."""
+        """Whether a Host header names this host: another site may point its own name to our address (DNS rebinding)."""
         if self.path is not None:
             return True
         name = _name(host)
         return bool(name) and (name in self.names or (self.is_open and _is_address(name)))
 
     def close(self) -> None:
-        """Let go of the address."""
+        """Close the socket, and remove its file."""
         self.socket.close()
         if self.path is not None:
             self.path.unlink(missing_ok=True)
@@ -75,7 +71,7 @@ def is_path(address: str) -> bool:
 
 
 def bind(address: str) -> ListenSocket:
-    """Bind an address as job files have it: HOST:PORT, or unix:/path; a ListenError says what is in the way."""
+    """Bind HOST:PORT or unix:/path. ListenError: the address cannot be bound."""
     if is_path(address):
         return _open_path(Path(address.removeprefix(_UNIX)))
     host, _, port = address.rpartition(":")
@@ -111,7 +107,7 @@ def _open_path(path: Path) -> ListenSocket:
     try:
         with short_address(path) as short:
             remove_stale_socket(short)
-            os.fchmod(listening.fileno(), 0o600)  # before it has a name: never with other rights, not even for a moment
+            os.fchmod(listening.fileno(), 0o600)  # before it has a name, so that it never has other rights
             listening.bind(short)
             listening.listen()
     except OSError as error:
@@ -121,7 +117,7 @@ def _open_path(path: Path) -> ListenSocket:
 
 
 _FIXES = {
-    errno.EADDRINUSE: "choose another, or stop whoever listens there",
+    errno.EADDRINUSE: "choose another, or stop the program that listens there",
     errno.EACCES: "choose a port above 1023, or a folder that is yours",
     errno.EADDRNOTAVAIL: "name an address of this host",
     errno.ENOENT: "make its folder first",
@@ -135,7 +131,7 @@ def _failure(address: str, error: OSError) -> ListenError:
 
 
 def _name(host: str) -> str:
-    """Return the name of a Host header, without its port, in lower case; nothing if it is no such header."""
+    """Return the name of a Host header, without its port, in lower case; empty if the header is malformed."""
     found = _HOST.fullmatch(host.lower())
     return "" if found is None else found["name"] or found["address"]
 
@@ -148,9 +144,9 @@ def _is_address(name: str) -> bool:
     return True
 
 
-_SHARE = 8  # of the descriptors that there may be, connections have one in so many: the rest is for jobs
-_PARTING = 1.0  # seconds for answers that are under way when it closes
-_WAITING = 128  # connections that the kernel keeps until they are taken up
+_SHARE = 8  # connections may use one file descriptor in so many: the rest is for jobs
+_PARTING = 1.0  # seconds for responses in flight when it closes
+_WAITING = 128  # connections that the kernel queues
 _TURNS = 4  # of the event loop until a new connection has shown its token: so many together must not push it out
 _LONGEST_HEAD = 16 * 1024  # bytes of a request before its body
 _MOST_LINES = 100  # of a head: a line costs four microseconds
@@ -160,13 +156,16 @@ _DEFAULT = ConnectionLimits()
 
 
 class HttpServer:
-    """Serves until it is closed."""
+    """Serves until it is closed. No client may delay a job: connections, requests and silence are bounded.
+
+    Of uvicorn only the protocol is used: its server would handle the signals, and poll ten times a second.
+    """
 
     def __init__(self, door: ListenSocket, app: ASGIApp, *, limits: ConnectionLimits = _DEFAULT) -> None:
         self._door = door
         descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._limits = limits.within(max(1, descriptors // _SHARE))
-        for name in ("uvicorn.error", "uvicorn.access"):  # what visitors do wrong is not for the daemon's log
+        for name in ("uvicorn.error", "uvicorn.access"):  # errors of clients do not belong in the daemon's log
             logging.getLogger(name).addHandler(logging.NullHandler())
             logging.getLogger(name).propagate = False
         self._config = Config(
@@ -186,25 +185,25 @@ class HttpServer:
         self._server: asyncio.Server | None = None
 
     async def open(self) -> None:
-        """Begin to answer."""
+        """Start to accept connections."""
         loop = asyncio.get_running_loop()
         self._config.load()
         together = max(1, self._limits.for_client // _TURNS)
         self._server = await loop.create_server(self._take, sock=self._door.socket, backlog=together)
-        self._door.socket.listen(_WAITING)  # asyncio has one number for those that wait, and those taken up in a turn
+        self._door.socket.listen(_WAITING)  # asyncio has one number for queued connections and those accepted in a turn
 
     def _take(self) -> "_Connection":
         return _Connection(self._config, self._state, self._limits.patience, self._open)
 
     async def close(self) -> None:
-        """Answer nobody any more; who is being answered has a moment left."""
+        """Stop. Responses in flight have a second left."""
         if self._server is not None:
             self._server.close()
             self._server = None
         for connection in self._open.all():
             connection.shutdown()
         if self._state.tasks:
-            # To cancel them would not end them: uvicorn then sends an error, and waits for a client that does not read.
+            # Cancelling would not end them: uvicorn then sends an error, and waits for a client that does not read.
             await asyncio.wait(self._state.tasks, timeout=_PARTING)
         for connection in self._open.all():
             connection.transport.abort()
@@ -212,18 +211,18 @@ class HttpServer:
 
 
 class _Connection(H11Protocol):
-    """One visitor."""
+    """The connection of one client."""
 
     def __init__(self, config: Config, state: ServerState, patience: float, others: "Connections[_Connection]") -> None:
         super().__init__(config, state, state_of_requests(lambda: others.trust(self)))
         self.conn = _Reader(h11.SERVER, _LONGEST_HEAD)
         self._patience, self._others = patience, others
-        self._last: object = None  # the request that was there at the last look
-        self._unread = 0  # bytes that were to be written at the last look, if the client did not read; else 0
+        self._last: object = None  # the request at the last check
+        self._unread = 0  # bytes in the write buffer at the last check, if the client did not read; else 0
         self._look: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Take a visitor in."""
+        """Accept a client."""
         super().connection_made(transport)
         closed = self._others.add(self, None if self.client is None else client_of(self.client[0]))
         if closed is not None:
@@ -231,7 +230,7 @@ class _Connection(H11Protocol):
         self._look = self.loop.call_later(self._patience, self._check)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget a visitor."""
+        """Forget a client."""
         super().connection_lost(exc)
         self._others.discard(self)
         if self._look is not None:
@@ -248,7 +247,7 @@ class _Connection(H11Protocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def _check(self) -> None:
-        """Close a connection whose client, since the last look, has asked nothing, or read nothing of an answer."""
+        """Close the connection if its client has sent no request, and read nothing, since the last check."""
         unread = self.transport.get_write_buffer_size() if self.flow.write_paused else 0
         is_stuck = 0 < self._unread <= unread  # while writing is paused, reading alone changes it
         if self.transport.is_closing() or is_stuck or (not self.is_busy and self.cycle is self._last):
@@ -259,17 +258,14 @@ class _Connection(H11Protocol):
 
 
 class _Reader(h11.Connection):
-    """HTTP as a client sends it, bounded before it is parsed.
-
-    h11 bounds only what is incomplete: a head that arrives in one read may have 256 KiB. A body has a length: each of
-    the parts of one without would cost as much as a line of a head.
-    """
+    """HTTP, bounded before it is parsed: h11 accepts a head of 256 KiB that arrives in one read."""
 
     def next_event(self) -> Any:
-        """Return what comes next."""
+        """Return the next event."""
         if self.their_state is h11.IDLE:
             _check_head(self.trailing_data[0])
         event = super().next_event()
+        # Each chunk of a body without a length would cost as much as a line of a head.
         if isinstance(event, h11.Request) and any(name == b"transfer-encoding" for name, _ in event.headers):
             raise h11.RemoteProtocolError("a body must have a length", error_status_hint=411)
         return event
@@ -283,7 +279,7 @@ def _check_head(data: bytes) -> None:
 
 
 def _in_pieces(app: ASGIApp) -> ASGIApp:
-    """Return an application that waits for its clients: one that does not read has two pieces in memory, not all."""
+    """Return an application that writes in pieces: for a client that does not read, two pieces are in memory."""
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_pieces(message: Message) -> None:

@@ -1,7 +1,4 @@
-"""ChangeFeed: tells browsers by server-sent events that something changed; they then fetch the page again.
-
-A burst of changes is one message. Who does not read is sent away, and nobody is waited for.
-"""
+"""ChangeFeed: server-sent events that tell browsers to fetch the page again."""
 
 import asyncio
 import json
@@ -17,16 +14,16 @@ from kron.engine.runs import JobRun
 from kron.rules.job_record import PeriodRecord, RunEnd
 from kron.rules.job_spec import JobSpec
 
-MOST = 64  # who listen at a time; others read, and look again now and then
-_TOGETHER = 0.5  # seconds in which changes become one message
-_ALL = ""  # what no identity is
-_NAMED = 50  # jobs in a message; of more it only says that there are
-_PATIENCE = 20.0  # seconds that somebody may take to read what was sent, and between two signs of life
+MOST = 64  # clients at a time; other pages poll
+_TOGETHER = 0.5  # seconds whose changes are one message
+_ALL = ""  # not an identity: all jobs
+_NAMED = 50  # jobs in a message, at most; `more` says that there are others
+_PATIENCE = 20.0  # seconds in which a client must read a message, and between two keep-alives
 _HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
 
 
 class _Subscriber:
-    """Somebody who listens: what is to be sent next. A later message takes the place of one that is not sent yet."""
+    """A client. Changes that are not sent yet are merged into one message."""
 
     def __init__(self, patience: float) -> None:
         self._patience = patience
@@ -35,18 +32,18 @@ class _Subscriber:
         self.is_over = False
 
     def tell(self, changed: set[str]) -> None:
-        """Have something sent."""
+        """Add changes to the next message."""
         if len(self.changed) <= _NAMED:
             self.changed |= changed
         self.news.set()
 
     def end(self) -> None:
-        """Send nothing any more."""
+        """End after the current message."""
         self.is_over = True
         self.news.set()
 
     async def next(self, gone: "asyncio.Task[None]") -> bytes:
-        """Return what is to be sent next, nothing if that is all."""
+        """Wait for the next message and return it; empty at the end."""
         waiting = asyncio.ensure_future(self.news.wait())
         try:
             await asyncio.wait({waiting, gone}, timeout=self._patience, return_when=asyncio.FIRST_COMPLETED)
@@ -59,18 +56,18 @@ class _Subscriber:
         self.news.clear()
         changed, self.changed = self.changed, set()
         is_all = _ALL in changed or len(changed) > _NAMED
-        told = {"jobs": sorted(changed - {_ALL})[:_NAMED], "more": is_all}
-        return f"event: change\ndata: {json.dumps(told)}\n\n".encode()
+        message = {"jobs": sorted(changed - {_ALL})[:_NAMED], "more": is_all}
+        return f"event: change\ndata: {json.dumps(message)}\n\n".encode()
 
 
 class ChangeFeed(RunObserver[JobRun]):
-    """Sees what happens to jobs, and answers at `/events`."""
+    """Observes the engine, and serves `/events`. A client that does not read is disconnected."""
 
     def __init__(self, *, most: int = MOST, patience: float = _PATIENCE) -> None:
         self._most, self._patience = most, patience
         self._subscribers: set[_Subscriber] = set()
         self._changed: set[str] = set()
-        self.generation = 0  # how often it has changed what is due
+        self.generation = 0  # counts changes of what is due
         self._timer: asyncio.TimerHandle | None = None
 
     def on_closed(self, work: JobSpec, _: PeriodRecord, __: Decision) -> None:
@@ -112,16 +109,16 @@ class ChangeFeed(RunObserver[JobRun]):
             subscriber.tell(changed)
 
     def close(self) -> None:
-        """Send everybody away."""
+        """Disconnect all clients."""
         if self._timer is not None:
             self._timer.cancel()
         for subscriber in self._subscribers:
             subscriber.end()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Tell one visitor, until either has enough."""
+        """Serve one client until it leaves or the feed closes."""
         if len(self._subscribers) >= self._most:
-            full = PlainTextResponse("too many listen already\n", 503, {"retry-after": "30"})
+            full = PlainTextResponse("too many clients listen already\n", 503, {"retry-after": "30"})
             await full(scope, receive, send)
             return
         subscriber, gone = _Subscriber(self._patience), asyncio.ensure_future(_leaves(receive))
@@ -134,7 +131,7 @@ class ChangeFeed(RunObserver[JobRun]):
                     await send(_body(part, more=True))
                 part = await subscriber.next(gone)
             await send(_body(b"", more=False))
-        except TimeoutError:  # its connection is closed behind it
+        except TimeoutError:  # the server closes its connection
             pass
         finally:
             self._subscribers.discard(subscriber)

@@ -16,7 +16,7 @@ _LIMITS = ConnectionLimits(most=16, for_token=0, for_client=8)
 
 
 class ProbeServer:
-    """Takes its address at once, so that a start fails before anything else."""
+    """Binds its address at once, so that a start fails before anything else."""
 
     def __init__(self, address: str) -> None:
         self._door = bind(address)
@@ -56,14 +56,14 @@ class ProbeServer:
         await self._server.open()
 
     async def close(self) -> None:
-        """Answer nobody any more."""
+        """Stop, and close the address."""
         if self._server is not None:
             await self._server.close()
         self._door.close()
 
 
 class CachedMetrics:
-    """A text that is made at most once a second, however often it is asked for."""
+    """Metrics, rendered at most once a second."""
 
     def __init__(self, make: Callable[[], bytes], monotonic: Callable[[], float]) -> None:
         self._make, self._monotonic = make, monotonic
@@ -77,5 +77,5 @@ class CachedMetrics:
         return self._text
 
 
-def _word(good: bool) -> tuple[int, bytes, bytes]:  # noqa: FBT001  # the answer to the only question
+def _word(good: bool) -> tuple[int, bytes, bytes]:  # noqa: FBT001  # its only input
     return (200, b"ok\n", _TEXT) if good else (503, b"not yet\n", _TEXT)

@@ -27,7 +27,7 @@ _EACH = 60  # and of one
 
 
 class WrittenJob(Protocol):
-    """What a job says of itself, as it was written."""
+    """A job as its user wrote it."""
 
     @property
     def schedule(self) -> str:
@@ -129,7 +129,7 @@ class UpcomingRun:
 
 @dataclass(frozen=True, slots=True)
 class JobTimeline:
-    """What is due of a job within an hour."""
+    """The runs of a job within the next hour."""
 
     identity: str
     name: str
@@ -138,17 +138,16 @@ class JobTimeline:
 
 @dataclass(frozen=True, slots=True)
 class UpcomingRuns:
-    """What is due within an hour: of the jobs that are due first, and how many jobs there are in all."""
+    """The runs of the next hour, of the jobs that are due first, and how many jobs have some."""
 
     timelines: Sequence[JobTimeline]
     jobs: int
 
 
 class JobQueries:
-    """Safe in any thread. It changes nothing, and returns no object that the loop changes.
+    """Safe in any thread: it changes nothing, and returns no object that the loop changes.
 
-    The loop binds the names that it reads to new values, and does not change what they were bound to. What it changes
-    in place, the dicts of jobs and runs, is copied in one operation.
+    The loop replaces values and does not change them; its dicts of jobs and runs are copied in one operation.
     """
 
     def __init__(
@@ -243,10 +242,7 @@ class JobQueries:
     # --- one job, one run ---------------------------------------------------------------------------------------------
 
     def find(self, name: str, identity: str = "") -> str:
-        """Return the identity of a job, also of one that is no longer declared.
-
-        UnknownJobError if there is none, or if several have the name: it carries their identities.
-        """
+        """Return the identity of a job, declared or not. UnknownJobError: no job has the name, or several have it."""
         if identity:
             if identity not in self._planner.jobs and self.history.job(identity) is None:
                 raise UnknownJobError(job=identity)

@@ -15,7 +15,7 @@ from kron.web.queries import JobQueries
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A sentence that nobody who opens the page should overlook."""
+    """A warning at the top of the page."""
 
     text: str
     since: Instant | None = None
@@ -24,7 +24,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class SchedulerStatus:
-    """What a scheduler says of itself."""
+    """Version and state of a scheduler."""
 
     version: str
     state: str  # such as "ready"
@@ -34,7 +34,7 @@ class SchedulerStatus:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that is known of a job; what a machine reads is shown as code."""
+    """A row of a job's definition."""
 
     name: str
     text: str
@@ -63,7 +63,7 @@ class OutputReader(Protocol):
 
 
 class PageSource(Protocol):
-    """What a page asks of a scheduler. Every method may be called from any thread, and changes nothing."""
+    """What the pages read of a scheduler. Every method is safe in any thread, and changes nothing."""
 
     @property
     def product(self) -> str:
@@ -87,7 +87,7 @@ class PageSource(Protocol):
 
 
 class JobControl(Protocol):
-    """What may be done with jobs. A page without it only reads. A ControlError says why something cannot be done."""
+    """What pages may do with jobs. ControlError: why an action is refused."""
 
     async def suspend(self, identities: Sequence[str], until: Instant | None, /) -> None:
         """Suspend jobs until an instant or until they are resumed."""

@@ -1,4 +1,4 @@
-"""Pages that need nothing else: the load of a span (`kron forecast --html`) and a trace (`kron verify --html`)."""
+"""Pages in one file: the load of a span (`kron forecast --html`) and a trace (`kron verify --html`)."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Mapping

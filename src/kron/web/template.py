@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from kron.rules.evidence import ahead_text
 from kron.web.format import (
+    TERMS,
     age,
     badge_of,
     clock,
@@ -28,7 +29,7 @@ _INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u
 
 
 def visible(value: object) -> str | int | float:
-    """Return what a template shows of a value: nothing of None, and a replacement for each invisible character."""
+    """Return a value as a template shows it: None as nothing, invisible characters replaced."""
     if isinstance(value, int | float):
         return value
     text = "" if value is None else value if isinstance(value, str) else str(value)
@@ -41,13 +42,13 @@ def render(template: str, context: Mapping[str, object]) -> str:
 
 
 def compile_templates() -> None:
-    """Compile all templates, which takes a tenth of a second: a page that is asked for need not wait for it."""
+    """Compile all templates, which takes a tenth of a second, before the first request."""
     for name in environment().list_templates():
         environment().get_template(name)
 
 
 def inline_file(name: str) -> Markup:
-    """Return a static file of this package for a page that holds it itself. Nothing else is taken as it is."""
+    """Return a static file of this package, unescaped, for a page in one file."""
     return Markup(files("kron.web").joinpath("static", name).read_text("utf-8"))
 
 
@@ -63,17 +64,8 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    found.filters |= {
-        "age": age,
-        "ahead_text": ahead_text,
-        "badge_of": badge_of,
-        "clock": clock,
-        "duration": duration,
-        "grouped": "{:,}".format,
-        "pluralize": pluralize,
-        "reason_of": reason_of,
-        "shown_time": shown_time,
-        "summary_of": summary_of,
-    }
-    found.globals |= {"job_path": job_path, "last_badge": last_badge, "run_path": run_path, "zip": zip}
+    filters = (age, ahead_text, badge_of, clock, duration, pluralize, reason_of, shown_time, summary_of)
+    found.filters |= {each.__name__: each for each in filters}
+    found.filters["grouped"] = "{:,}".format
+    found.globals |= {"job_path": job_path, "last_badge": last_badge, "run_path": run_path, "terms": TERMS, "zip": zip}
     return found

@@ -1,4 +1,4 @@
-"""What comes of a job, for whoever looks; looking does not disturb it, also from another thread."""
+"""Upcoming decisions of jobs, readable from any thread without changing them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _Dated: TypeAlias = tuple[Instant, Decision, JobState]
 
 
 def first_of(job: JobState, now: Instant) -> Decision | None:
-    """Return the first period of a job to come; of one that is suspended, the first in the future."""
+    """Return the next period of a job; of a suspended one, the first in the future."""
     own = None if job.is_suspended else job.coming  # the loop alone takes from it
     if own is not None and (first := own.peek()) is not None:
         return first
@@ -39,7 +39,7 @@ def _coming_of(job: JobState, now: Instant) -> PeriodQueue | None:
 
 
 def decisions_of(job: JobState, now: Instant) -> Iterator[_Dated]:
-    """Yield what comes of a job, in the order of time."""
+    """Yield the upcoming decisions of a job, in the order of time."""
     coming = _coming_of(job, now)
     while coming is not None and (at := coming.next_time()) is not None:
         decision = coming.pop(at)
@@ -48,11 +48,8 @@ def decisions_of(job: JobState, now: Instant) -> Iterator[_Dated]:
 
 
 def next_decisions(jobs: Iterable[JobState], now: Instant, count: int) -> Iterator[tuple[Decision, JobState] | None]:
-    """Yield the first decisions of all jobs together, in the order of time; None after each part of the work.
-
-    A job is looked into when its first period is among those, and not before.
-    """
-    due: list[tuple[Instant, int, _Dated | None]] = []  # None: the job is not looked into yet
+    """Yield the first decisions of all jobs together, in the order of time; None after each part of the work."""
+    due: list[tuple[Instant, int, _Dated | None]] = []  # None: its later decisions are not needed yet
     streams: dict[int, Iterator[_Dated]] = {}
     for number, job in enumerate(jobs):
         if (first := first_of(job, now)) is not None:

@@ -1,4 +1,4 @@
-"""One function a page: what it shows, as the context of a template."""
+"""One function for each page: it returns the context of a template."""
 
 import json
 import re
@@ -31,20 +31,20 @@ from kron.why.explanation import sentence
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a template needs, and what the frame around all pages needs beside that."""
+    """A template with its context, and what the frame around it needs."""
 
     template: str
     title: str
     context: Mapping[str, object]
-    path: str = ""  # of those pages that the frame links to
+    path: str = ""  # of pages in the menu
     about: str | None = None  # the identity of the job that the page is about
-    every: int | None = None  # seconds until the script looks again, if nothing is heard meanwhile
+    every: int | None = None  # seconds after which the script reloads the page, without an event
 
 
 def message_page(
     title: str, message: str, *, jobs: Sequence[Mapping[str, str]] = (), back: JobRecord | None = None
 ) -> Page:
-    """Return a page that says why there is no other: with the jobs that a name may mean, or the way back to one."""
+    """Return a page with a message, and the jobs that a name may mean or a link back to one."""
     return Page("message.html", title, {"message": message, "jobs": jobs, "back": back})
 
 
@@ -55,10 +55,11 @@ _RUNNING = 50  # runs
 _LOOKED_AT = 300  # the newest problems
 _PROBLEMS = 30  # jobs
 _TICKS = 6  # of the hour
+_DAY = timedelta(days=1)
 
 
 def overview(source: PageSource, search: str = "", number: int = 0) -> Page:
-    """Return what runs, what failed, what is due, and the jobs with `search` in their names from a page on."""
+    """Return running, failed and upcoming runs, and one page of the jobs with `search` in their names."""
     queries = source.jobs
     now, running, (declared, suspended) = queries.now(), queries.running(), queries.counts()
     first = number * JOBS_A_PAGE
@@ -72,7 +73,7 @@ def overview(source: PageSource, search: str = "", number: int = 0) -> Page:
         "violations": len(source.violations() or ()),
         "running": running[:_RUNNING],
         "more_running": max(0, len(running) - _RUNNING),
-        **_problems(queries.history.problems(_LOOKED_AT)),
+        **_problems(queries.history.problems(_LOOKED_AT), now),
         "ticks": [clock(now + HOUR * tick / _TICKS)[:5] for tick in range(_TICKS)],
         "timelines": [_timeline(each, now) for each in coming.timelines],
         "due_jobs": coming.jobs,
@@ -87,13 +88,15 @@ def overview(source: PageSource, search: str = "", number: int = 0) -> Page:
     return Page("overview.html", "Overview", context, path="/")
 
 
-def _problems(rows: Sequence[RunRow]) -> dict[str, object]:
+def _problems(rows: Sequence[RunRow], now: Instant) -> dict[str, object]:
     """Return the newest problem of each job: one that fails every minute does not hide the others."""
+    latest = max((row.ended_at or row.due for row in rows), default=now)
     newest = {row.identity: row for row in reversed(rows)}
     times = Counter(row.identity for row in rows)
     jobs = list(times)
     found = [{"row": newest[identity], "times": times[identity]} for identity in jobs[:_PROBLEMS]]
-    return {"problems": found, "more_problems": max(0, len(jobs) - _PROBLEMS)}
+    more = max(0, len(jobs) - _PROBLEMS)
+    return {"problems": found, "more_problems": more, "is_quiet": now - latest > _DAY}
 
 
 def _timeline(found: JobTimeline, now: Instant) -> dict[str, object]:
@@ -143,7 +146,7 @@ def _definition(job: JobSummary, source: PageSource) -> list[Fact]:
     rows = [Fact("Description", written.description), Fact("Schedule", written.schedule, is_code=True)]
     timing, policy = spec.timing, spec.policy
     if timing is None:
-        rows.append(Fact("In words", "once after each start of the machine"))
+        rows.append(Fact("In words", "once after each boot"))
     else:
         window, line = timing.window, JobText(timing, policy).to_line()
         length = f"{window.mode.value}, {format_duration(window.duration)}" if window.duration else "none"
@@ -208,11 +211,11 @@ def _explained(decision: Decision, *, is_open: bool = False) -> ExplainedSecond 
 _TAIL = 64 * 1024  # bytes of output on the page; all of it is one link away
 _TERMINAL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-Z^-~])")
 _BACK = re.compile(r"\r+\n?")
-_OFTEN = 2  # seconds between two looks at what a run writes
+_OFTEN = 2  # seconds between two reloads
 
 
 def run_page(source: PageSource, run_id: str, row: RunRow) -> Page:
-    """Return a run and the end of its output; while it is running a browser looks again and again."""
+    """Return a run and the end of its output; the browser reloads it while it is running."""
     output, zone = source.output(run_id), source.jobs.zone(row.identity)
     context = {"row": row, "zone": zone, "output": None if output is None else _end_of(output)}
     return Page("run.html", f"Run {run_id}", context, every=_OFTEN if row.state == "running" else None)
@@ -229,7 +232,7 @@ def _end_of(output: OutputReader) -> dict[str, object]:
 
 
 def _plain(written: str) -> str:
-    """Return what was written for a terminal without colours and titles; a carriage return begins a new line."""
+    """Return output without terminal escapes; a carriage return begins a new line."""
     return _BACK.sub("\n", _TERMINAL.sub("", written))
 
 
@@ -242,7 +245,7 @@ def why_page(queries: JobQueries, job: str = "", at: str = "", *, refusal: str =
     """Return the answer; without a job or an instant, or with a refusal, only the form that asks for them."""
     answer = _answer(queries, job, at) if job and at and not refusal else None
     context = {"job": job, "at": at, "refusal": refusal, "answer": answer}
-    return Page("why.html", "Why did it, or did it not, run?", context, path="/why")
+    return Page("why.html", "Why did a job run, or not?", context, path="/why")
 
 
 def _answer(queries: JobQueries, job: str, at: str) -> dict[str, object]:
@@ -308,9 +311,9 @@ def load_page(queries: JobQueries, workers: ForecastWorkers, name: str) -> Page:
 
 
 def waiting_page(name: str) -> Page:
-    """Return what is shown while the load is counted; a browser asks again by itself."""
+    """Return the page that is shown while the load is counted; the browser reloads it."""
     return _load_of(name, {"peaks": None})
 
 
 def _load_of(name: str, context: Mapping[str, object]) -> Page:
-    return Page("load.html", f"Load of the {name}", {"spans": list(SPANS), "span": name, **context}, path="/load")
+    return Page("load.html", f"Load: one {name}", {"spans": list(SPANS), "span": name, **context}, path="/load")

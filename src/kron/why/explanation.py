@@ -244,7 +244,7 @@ def no_period(answer: Explanation) -> str:
     """Return the answer about an instant that no period touches."""
     name, at = answer.evidence.name, format_short(answer.zone, answer.evidence.at)
     before, after = (_neighbour(each, answer.zone) for each in answer.neighbours)
-    return f"No: no period of {name} is at {at}; the nearest before is {before}, the nearest after is {after}."
+    return f"No: no period of {name} belongs to {at}; the nearest before is {before}, the nearest after is {after}."
 
 
 def open_period(period: ExplainedPeriod, zone: Zone) -> str:

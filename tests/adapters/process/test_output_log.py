@@ -6,6 +6,7 @@ import pytest
 
 from kron.adapters.process.output import OutputLog
 from kron.adapters.process.run_log import LogRecord, RunLog, log_path
+from kron.adapters.process.spool import Spool
 from tests.adapters.process.recorded_runner import living, settled, until
 
 
@@ -96,6 +97,31 @@ def test_a_tail_has_the_last_bytes_and_says_how_many_are_before_it(
 
     assert tail.skipped == skipped
     assert tail.text().removeprefix(b"[krond: 5 bytes dropped]\n") == text
+
+
+@pytest.mark.parametrize(
+    ("size", "text", "skipped"),
+    [
+        (100, b"one\n[krond: 2 bytes dropped]\ntwo\nthree\n", 0),
+        (10, b"two\nthree\n", 4),
+        (6, b"three\n", 8),
+        (3, b"ee\n", 11),
+        (0, b"", 14),
+    ],
+)
+def test_a_tail_of_output_that_is_not_collected_yet_counts_what_is_before_it(
+    tmp_path: Path, size: int, text: bytes, skipped: int
+) -> None:
+    log = logged(tmp_path, (b"one\n", 0))
+    spool = Spool("0", "run", "stdout", limit=10)
+    (tmp_path / "live").mkdir()
+    (tmp_path / "live" / spool.name).write_bytes(b"one\n??two\nthree\n")
+    (tmp_path / "spools").write_text(spool.line())
+
+    tail = log.tail(size)
+
+    assert tail.skipped == skipped
+    assert tail.text().removeprefix(b"[krond: 2 bytes dropped]\n") == text
 
 
 def test_a_stream_of_blocks_is_the_whole_text(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary
-from kron.adapters.prometheus.operator_metrics import OperatorGauges, OperatorMetrics
+from kron.adapters.prometheus import OperatorGauges, OperatorMetrics
 from kron.adapters.virtual_clock import VirtualClock
 from kron.hosts.operator.leader_session import LeaderSession
 from kron.hosts.operator.log import OperatorLog

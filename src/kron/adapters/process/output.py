@@ -122,7 +122,7 @@ def _mark(dropped: int) -> bytes:
 
 
 class _Snapshot(NamedTuple):
-    """A log that is open, its records, and with their data those that the collector has not moved there yet."""
+    """A log that is open, and its records; those that are not in it yet come with their data, or the end of it."""
 
     log: BinaryIO | None
     records: Sequence[tuple[LogRecord, bytes | None]]
@@ -140,7 +140,7 @@ class _Snapshot(NamedTuple):
             if data is None:
                 yield from self._read(record, dropped, begin)
             else:
-                yield Piece(record.time, record.stream, data[begin:], dropped)
+                yield Piece(record.time, record.stream, data[max(0, begin - record.kept + len(data)) :], dropped)
 
     def _read(self, record: LogRecord, dropped: int, begin: int) -> Iterator[Piece]:
         assert self.log is not None  # it has the record
@@ -254,11 +254,11 @@ class OutputLog:
         try:
             facts, at = os.fstat(descriptor), positions.get(spool.stream, 0)
             if facts.st_size > at:
-                bound = (spool.limit or 0) if most is None else min(most, spool.limit or 0)
-                begin = max(data_from(descriptor, at, facts.st_size), facts.st_size - bound)
-                data = os.pread(descriptor, facts.st_size - begin, begin)
+                begin = max(data_from(descriptor, at, facts.st_size), facts.st_size - (spool.limit or 0))
+                length = facts.st_size - begin if most is None else min(most, facts.st_size - begin)
+                data = os.pread(descriptor, length, facts.st_size - length)
                 arrived = facts.st_mtime_ns // 1_000_000
-                yield LogRecord(spool.stream, arrived, len(data), begin - at, begin + len(data)), data
+                yield LogRecord(spool.stream, arrived, facts.st_size - begin, begin - at, facts.st_size), data
         finally:
             os.close(descriptor)
 

@@ -44,7 +44,7 @@ from kron.trace.monitor import OnlineMonitor
 from kron.web.queries import JobQueries
 
 if TYPE_CHECKING:
-    from kron.adapters.prometheus.job_metrics import JobMetrics
+    from kron.adapters.prometheus import JobMetrics
 import errno
 from collections.abc import Callable
 from pathlib import Path

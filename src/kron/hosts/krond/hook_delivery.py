@@ -19,7 +19,7 @@ from kron.hosts.krond.hooks import HookTriggers, Notification
 from kron.jobfile.host_job import HookCommand, HostJob, Webhook
 
 if TYPE_CHECKING:
-    from kron.adapters.prometheus.job_metrics import JobMetrics
+    from kron.adapters.prometheus import JobMetrics
 
 _PAUSES = (1.0, 5.0)  # seconds between the three tries
 _TOGETHER = 16  # notifications under way

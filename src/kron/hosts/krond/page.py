@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from kron._version import __version__
 from kron.adapters.process.output import OutputLog
-from kron.adapters.prometheus.job_metrics import JobGauges, JobMetrics
+from kron.adapters.prometheus import JobGauges, JobMetrics
 from kron.engine.emitter import Emitter
 from kron.engine.jobs.job_engine import JobEngine
 from kron.engine.ports import Sink
@@ -99,7 +99,7 @@ def _failure(path: Path, reason: str, fix: str = "") -> ListenError:
 
 
 class KrondSource:
-    """krond as its page sees it."""
+    """What the page reads of krond."""
 
     product = "krond"
 
@@ -107,12 +107,12 @@ class KrondSource:
         self._daemon, self.jobs = daemon, jobs
 
     def status(self) -> SchedulerStatus:
-        """Return the state, and what is wrong with job files and the ledger."""
+        """Return the state, and the errors of job files and the ledger."""
         surface, failed_ledger = self._daemon.surface, self._daemon.ledger_health.look()
         state = "draining: it starts no more runs" if surface.draining else "ready" if surface.ready else "starting"
         notices = []
         if failed_ledger is not None:
-            state = "not able to record" if state == "ready" else state
+            state = "unable to record starts" if state == "ready" else state
             notices.append(Notice(f"Starts nothing: {failed_ledger.error}", failed_ledger.since))
         failed = {each.file for each in surface.failed_files}
         for finding in surface.failed_reload or ():

@@ -16,7 +16,7 @@ from kron.adapters.kubernetes.leader_election import LeaderElector
 from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary
 from kron.adapters.kubernetes.reflector import Reflector
 from kron.adapters.kubernetes.responses import Backoff, Sleep, sleep
-from kron.adapters.prometheus.operator_metrics import OperatorGauges, OperatorMetrics
+from kron.adapters.prometheus import OperatorGauges, OperatorMetrics
 from kron.engine.clock_watch import WakeUp
 from kron.engine.ports import Clock
 from kron.errors import ApiError

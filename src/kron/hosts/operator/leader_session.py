@@ -16,7 +16,7 @@ from kron.adapters.kubernetes.ledger import ClusterLedger
 from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary, NamespaceBackoff
 from kron.adapters.kubernetes.responses import LoopShare
 from kron.adapters.kubernetes.work_queue import WorkQueue
-from kron.adapters.prometheus.operator_metrics import OperatorMetrics
+from kron.adapters.prometheus import OperatorMetrics
 from kron.engine.active_runs import ActiveRuns
 from kron.engine.emitter import Emitter, Observers
 from kron.engine.jobs.declaration import JobDeclaration

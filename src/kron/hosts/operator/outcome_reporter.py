@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from kron.adapters.kubernetes.cache import ClusterCache
 from kron.adapters.kubernetes.event_recorder import EventRecorder, EventType, chosen_text, period_text
 from kron.adapters.kubernetes.namespace_backoff import ErrorBoundary
-from kron.adapters.prometheus.operator_metrics import OperatorMetrics
+from kron.adapters.prometheus import OperatorMetrics
 from kron.decision.decision import Decision
 from kron.decision.seed import period_id
 from kron.engine.ports import RunObserver

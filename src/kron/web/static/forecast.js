@@ -1,13 +1,13 @@
 // The cell that the pointer or the arrow keys are at is named below its map; titles name it without any script, too.
 document.querySelectorAll("section:has(.heat)").forEach(section => {
   const rows = [...section.querySelectorAll(".heat tbody tr")].map(row => [...row.querySelectorAll("td")]);
-  const told = section.querySelector("output");
+  const label = section.querySelector("output");
   let current = null, y = 0, x = 0;
   const show = (row, column) => {
     if (current) current.classList.remove("at");
     y = row; x = column; current = rows[y][x];
     current.classList.add("at");
-    told.textContent = current.title;
+    label.textContent = current.title;
   };
   const moves = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
   section.querySelector(".scroll").addEventListener("keydown", event => {

@@ -1,9 +1,9 @@
-// Keeps a page up to date: its parts with `data-live` are fetched anew when the scheduler says that something happened.
+// Keeps a page up to date: its parts with `data-live` are fetched again when the scheduler reports a change.
 // Without this script a page is complete, and stays as it was.
 "use strict";
 (() => {
   const body = document.body;
-  const told = document.getElementById("connection");
+  const status = document.getElementById("connection");
   const often = Number(body.dataset.every || 15) * 1000;
   const stops = "a[href], summary, [tabindex]"; // where the focus can be
   const pause = 2000; // milliseconds between two fetches, at least
@@ -24,7 +24,7 @@
     try {
       const answer = await fetch(location.href, { credentials: "same-origin", redirect: "error" });
       if (answer.ok || answer.status === 404) replace(new DOMParser().parseFromString(await answer.text(), "text/html"));
-      if (answer.status === 401) { told.textContent = `session ended: open ${body.dataset.product}'s address with its token`; told.className = "off"; }
+      if (answer.status === 401) { status.textContent = `session ended: open ${body.dataset.product}'s address with its token`; status.className = "off"; }
     } catch { /* it is tried again */ }
     isFetching = false;
     last = Date.now();
@@ -67,8 +67,8 @@
 
   function listen() {
     const source = new EventSource(body.dataset.events);
-    source.onopen = () => { told.textContent = "live"; told.className = "on"; };
-    source.onerror = () => { told.textContent = "not live"; told.className = "off"; };
+    source.onopen = () => { status.textContent = "live"; status.className = "on"; };
+    source.onerror = () => { status.textContent = "not live"; status.className = "off"; };
     source.addEventListener("change", (event) => {
       const change = JSON.parse(event.data);
       const mine = body.dataset.identity;

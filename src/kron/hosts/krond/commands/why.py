@@ -58,7 +58,7 @@ def explain(job: str, *, at: str | None, state: Path | None, as_json: bool) -> N
     place = open_state(state)
     episode = _next(place, job) if at is None else next(iter(_asked(place, job, at).periods), None)
     if episode is None:
-        raise ControlError(reason=f"no period of {job} is at {at}; `krond why` names the nearest")
+        raise ControlError(reason=f"no period of {job} belongs to {at}; `krond why` names the nearest")
     decision = episode.decision
     if as_json:
         print_json([decision_steps(decision)])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
-from kron.adapters.prometheus.job_metrics import JobGauges, JobMetrics
+from kron.adapters.prometheus import JobGauges, JobMetrics
 from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.engine.runs import JobRun

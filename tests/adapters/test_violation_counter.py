@@ -2,7 +2,7 @@
 
 from prometheus_client import CollectorRegistry
 
-from kron.adapters.prometheus.job_metrics import ViolationCounter
+from kron.adapters.prometheus import ViolationCounter
 from kron.rules.events import make_event
 from kron.theory.trace_format import TraceEvent, TraceHeader
 from kron.trace.monitor import OnlineMonitor

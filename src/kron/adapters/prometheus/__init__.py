@@ -1,1 +1,0 @@
-"""Metrics for Prometheus: the only place that imports prometheus_client."""
