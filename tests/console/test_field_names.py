@@ -32,6 +32,7 @@ OPTIONS = {
     ("next", "@daily", "--for", "7x"): "Invalid value for --for: Invalid duration",
     ("next", "@daily", "--dialect", "posx"): "must be one of extended, posix, found 'posx'; did you mean posix?",
     ("nxt",): "No such command 'nxt'; did you mean next?",
+    ("zzz",): "No such command 'zzz'.\n",
     ("k8s", "vaildate"): "No such command 'vaildate'; did you mean validate?",
     ("import", "crntab"): "No such command 'crntab'; did you mean crontab?",
     ("next", "--summry"): "--summary",

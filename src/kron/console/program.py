@@ -26,8 +26,8 @@ from kron.errors import (
     caret,
     display_text,
 )
-from kron.errors.base import safe_text
-from kron.errors.diagnostics import diagnostic_of, unknown_value
+from kron.errors.base import nearest, safe_text
+from kron.errors.diagnostics import diagnostic_of
 
 _INTERRUPTED = 128 + signal.SIGINT
 
@@ -68,8 +68,9 @@ class DeferredGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if not ctx.resilient_parsing and args[0][:1] != "-" and self.get_command(ctx, args[0]) is None:
-            error = unknown_value("command", args[0], self._table)
-            raise click.UsageError(f"No such command {display_text(args[0])!r}; {error.fix}", ctx)
+            near = nearest(args[0], self._table)
+            fix = f"; did you mean {near}?" if near else "."
+            raise click.UsageError(f"No such command {display_text(args[0])!r}{fix}", ctx)
         return super().resolve_command(ctx, args)
 
 
