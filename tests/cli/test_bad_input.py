@@ -75,5 +75,5 @@ def test_a_real_process_exits_with_2_and_no_traceback() -> None:
     assert answer.code == 2
     assert "Traceback" not in answer.err
     assert answer.err.splitlines()[0] == (
-        'kron: error: Invalid cron expression "60 * * * *": minute field value 60 is outside 0-59'
+        'kron: error: schedule: minute field value 60 is outside 0-59 in "60 * * * *"; write a number from 0 to 59'
     )

@@ -130,7 +130,7 @@ def test_a_file_with_errors_is_reported_and_nothing_is_drawn(tmp_path: Path, fil
     answer = kron("forecast", file, path, *DAY, "--html", str(page))
 
     assert (answer.code, answer.out, page.exists()) == (2, "", False)
-    assert answer.err.count(": error: hour: value 25 is outside 0-23") == count
+    assert answer.err.count(": error: schedule: hour field value 25 is outside 0-23") == count
 
 
 def test_the_last_year_of_the_calendar_has_a_forecast(file: str) -> None:

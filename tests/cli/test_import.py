@@ -84,7 +84,8 @@ def test_nothing_is_printed_of_a_crontab_with_errors(file: Path) -> None:
     answer = kron("import", "crontab", str(file))
 
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err == f"{file}:1: error: minute: value 61 is outside 0-59; write a number from 0 to 59\n"
+    found = 'minute field value 61 is outside 0-59 in "61 3 * * *"; write a number from 0 to 59'
+    assert answer.err == f"{file}:1: error: schedule: {found}\n"
 
 
 def test_a_file_that_is_not_there_is_wrong_usage() -> None:

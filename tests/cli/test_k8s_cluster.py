@@ -73,7 +73,7 @@ def test_why_is_a_sentence_and_the_steps_for_people(api: ApiServer) -> None:
     assert first.startswith(f"Yes: the period {FIRST}, due at {CHOSEN}, was executed by the Job db-backup-")
     assert (blank, rest[0]) == ("", f"Period {FIRST}")
     assert [line.split()[0] for line in rest[1:] if not line.startswith(" " * 6)] == [
-        "cron", "nominal", "window", "chosen", "policy", "outcome", "job", "told",
+        "cron", "nominal", "window", "chosen", "policy", "outcome", "job", "source",
     ]  # fmt: skip
 
 

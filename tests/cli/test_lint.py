@@ -74,7 +74,8 @@ def test_an_error_in_a_line_is_the_answer_no() -> None:
     answer = kron("lint", "61 * * * *")
 
     assert answer.code == 1
-    assert answer.err == "<line>:1: error: minute: value 61 is outside 0-59; write a number from 0 to 59\n"
+    found = 'minute field value 61 is outside 0-59 in "61 * * * *"; write a number from 0 to 59'
+    assert answer.err == f"<line>:1: error: schedule: {found}\n"
 
 
 def test_all_errors_of_a_file_are_reported_at_once_with_file_line_field_and_fix(tmp_path: Path) -> None:
@@ -96,8 +97,8 @@ def test_all_errors_of_a_file_are_reported_at_once_with_file_line_field_and_fix(
     lines = answer.err.splitlines()
     assert answer.code == 1
     assert [line.removeprefix(str(file)).split(": ")[:3] for line in lines] == [
-        [":2", "error", "minute"],
-        [":5", "error", "window.duration"],
+        [":2", "error", "schedule"],
+        [":5", "error", "@win duration"],
         [":6", "error", "name"],
         [":7", "error", "command"],
         [":8", "error", "colour"],
@@ -142,7 +143,7 @@ def test_files_of_every_form_are_read(tmp_path: Path) -> None:
     assert [line.removeprefix(f"{tmp_path}/").split(": ")[:3] for line in answer.err.splitlines()] == [
         ["a.toml:1", "error", "jobs.a.command"],
         ["a.toml:2", "error", "jobs.a.x"],
-        ["b.crontab:1", "error", "minute"],
+        ["b.crontab:1", "error", "schedule"],
         ["c.kron:1", "error", "name"],
         ["c.kron:1", "error", "command"],
     ]
@@ -156,7 +157,7 @@ def test_a_directory_means_its_files(tmp_path: Path) -> None:
     answer = kron("lint", str(folder))
 
     assert answer.code == 1
-    assert answer.err.startswith(f"{folder}/b.crontab:1: error: minute: ")
+    assert answer.err.startswith(f"{folder}/b.crontab:1: error: schedule: minute ")
 
 
 def test_the_form_of_a_file_may_be_said(tmp_path: Path) -> None:

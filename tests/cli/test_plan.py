@@ -93,7 +93,7 @@ def test_an_identity_that_changed_by_accident_does_not_pass_the_gate(tmp_path: P
     answer = kron("plan", *files(tmp_path, OLD, OLD.replace("=backup", "=back-up")), *DAY, "--max-moved", "0")
 
     assert answer.code == 1
-    assert "jobs with another identity, whose seconds are all drawn anew: 1\n" in answer.out
+    assert "jobs with another identity, and other seconds for all runs: 1\n" in answer.out
 
 
 def test_people_see_what_happens_to_which_run(tmp_path: Path) -> None:

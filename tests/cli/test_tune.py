@@ -173,4 +173,4 @@ def test_a_file_with_errors_is_reported_and_nothing_is_tuned(tmp_path: Path) -> 
     answer = kron("tune", write(tmp_path, "0 25 * * * name=x command=true\n"), "--budget", "1")
 
     assert (answer.code, answer.out) == (2, "")
-    assert ": error: hour: " in answer.err
+    assert ": error: schedule: hour field " in answer.err

@@ -59,8 +59,8 @@ THEORY = (
     bug(
         "theory.stop-ends",
         "hosts/library/scheduler.py",
-        'self._fire("nothing runs any more", None, stopped)',
-        'self._machine.fire("nothing runs any more")',
+        'self._fire("all runs have ended", None, stopped)',
+        'self._machine.fire("all runs have ended")',
         f"{_THEORY}::test_every_stop_returns_when_all_runs_have_ended",
     ),
     bug(

@@ -80,7 +80,7 @@ def test_a_unit_is_equal_to_itself_alone() -> None:
 
 
 @pytest.mark.parametrize("twin", [lambda value: pickle.loads(pickle.dumps(value)), copy.copy, copy.deepcopy])
-@pytest.mark.parametrize("value", [Point(1, x=2), TABLE, Fix("window", "after,1h"), OneOf(("a", "b"))])
+@pytest.mark.parametrize("value", [Point(1, x=2), TABLE, Fix("window", "after,1h"), OneOf(("a", "b"), "c")])
 def test_a_twin_is_equal(value: object, twin: Callable[[object], object]) -> None:
     assert twin(value) == value
     assert type(twin(value)) is type(value)

@@ -29,7 +29,7 @@ def commands_page() -> Iterator[str]:
     """Yield the lines of the page."""
     yield from ("# Commands", "", "What `--help` says of every command of the three programs.", "")
     for name, group in PROGRAMS.items():
-        context = click.Context(group, info_name=name)
+        context = click.Context(group, info_name=name, **group.context_settings)
         found = list(leaves(group, context))
         yield from (f"## {name}", "", *_help(group))
         yield from table(
@@ -44,20 +44,12 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     yield from (f"### {context.command_path}", "", "```text", usage, "```", "", *_help(command))
     options = [each for each in command.get_params(context) if isinstance(each, click.Option) and not each.hidden]
-    rows = [(*(each.get_help_record(context) or ("", "")), _variable(each, context)) for each in options]
-    rows = [row for row in rows if "--help" not in row[0]]
-    with_variable = any(variable for *_, variable in rows)
-    head = ("option", "effect", "variable") if with_variable else ("option", "effect")
+    records = [each.get_help_record(context) or ("", "") for each in options]
+    rows = [(code(names), prose(text)) for names, text in records if "--help" not in names]
     if rows:
-        yield from table(head, ((code(names), prose(text), code(name))[: len(head)] for names, text, name in rows))
-
-
-def _variable(option: click.Option, context: click.Context) -> str:
-    """Return the environment variable that an option is read from, if there is one."""
-    if isinstance(option.envvar, str):
-        return option.envvar
-    prefix = context.auto_envvar_prefix
-    return f"{prefix}_{str(option.name).upper()}" if prefix and option.allow_from_autoenv and option.name else ""
+        yield from table(("option", "effect"), rows)
+    if command.epilog:
+        yield from ("Example:", "", "```", command.epilog.splitlines()[-1].strip(), "```", "")
 
 
 def _help(command: click.Command) -> Iterator[str]:

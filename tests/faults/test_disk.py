@@ -154,7 +154,10 @@ def test_without_its_state_directory_krond_starts_nothing_until_there_is_one(
     clock.set(SOON)
     krond = new_krond(due_soon(diary), environment=clock.environment).start()
     shutil.rmtree(krond.state)
-    assert krond.ask("status").stderr == f"krond: error: no krond runs on {krond.state}\n"
+    assert (
+        krond.ask("status").stderr
+        == f"krond: error: no krond runs on {krond.state}; start one, or name its directory with --state\n"
+    )
 
     failed = krond.wait_for("LedgerAppendFailed")
 

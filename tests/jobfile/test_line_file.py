@@ -37,13 +37,17 @@ def test_a_wrong_line_hides_neither_the_others_nor_their_errors() -> None:
     found = read(text, "kron")
 
     assert [job.name for job in found.jobs] == ["b"]
-    assert [(finding.line, finding.field) for finding in found.findings] == [(1, "minute"), (3, "name"), (4, "command")]
+    assert [(finding.line, finding.field) for finding in found.findings] == [
+        (1, "schedule"),
+        (3, "name"),
+        (4, "command"),
+    ]
 
 
 def test_all_errors_of_a_line_are_reported() -> None:
     line = "61 * * * * @tz(Mars/Phobos) name=a command=true umask=9 timeout=5"
 
-    assert [finding.field for finding in read(line, "kron").findings] == ["timezone", "umask", "timeout", "minute"]
+    assert [finding.field for finding in read(line, "kron").findings] == ["@tz", "umask", "timeout", "schedule"]
 
 
 SETTINGS = {
@@ -115,7 +119,7 @@ MISTAKES = {
     "open quote": ('@daily name=a command="x', "line"),
     "no number": ("@daily name=a command=true retries=many", "retries"),
     "NUL": ("@daily name=a command=a\0b", "command"),
-    "no schedule": ("name=a command=true", "expression"),
+    "no schedule": ("name=a command=true", "schedule"),
     "window at boot": ("@reboot @win(after,1h) name=a command=true", "schedule"),
 }
 
@@ -135,7 +139,7 @@ def test_all_mistakes_of_a_line_are_reported() -> None:
     )
 
     assert sorted(finding.field for finding in read(line, "kron").findings) == [
-        "command", "deadline", "env", "env.B", "minute", "on_late", "policy.concurrency", "timeout", "usr",
+        "@policy concurrency", "@policy deadline", "command", "env", "env.B", "on_late", "schedule", "timeout", "usr",
     ]  # fmt: skip
 
 

@@ -26,7 +26,7 @@ schedule = "0 9 * * * @tz(Europe/Pari) @win(before,1h)"
     assert [(finding.line, finding.field, finding.fix) for finding in read(text).findings] == [
         (2, "krond.slak", "did you mean slack?"),
         (5, "defaults.env.KRON_X", "choose another name"),
-        (8, "minute", "write a number from 0 to 59"),
+        (8, "jobs.backup.schedule", "write a number from 0 to 59"),
         (9, "jobs.backup.windw", "did you mean window?"),
         (10, "jobs.backup.deadline", 'write it in quotes and with a unit, as in deadline = "90s"'),
         (11, "jobs.backup.window.duration", "write it as 1h30m, 90s or 250ms"),

@@ -51,7 +51,7 @@ def test_a_key_says_what_the_modifier_says(keys: str, line: str) -> None:
 def test_the_dialect_may_be_strict() -> None:
     (finding,) = read(table('schedule = "*/5 * * * *"\ndialect = "posix"')).findings
 
-    assert finding.field == "minute"
+    assert finding.field == "jobs.x.schedule"
     assert "not POSIX" in finding.message
 
 

@@ -5,12 +5,12 @@ import pytest
 from tests.jobfile.job_sets import read, table
 
 SEVERAL = {
-    'schedule = "61 25 32 13 8"': ["minute", "hour", "day", "month", "weekday"],
-    'schedule = "0 0 L * ?"': ["day", "weekday"],
+    'schedule = "61 25 32 13 8"': ["jobs.x.schedule"] * 5,
+    'schedule = "0 0 L * ?"': ["jobs.x.schedule"] * 2,
     'schedule = "@daily @policy(deadline=1,concurrency=no,x=1)"': ["jobs.x.schedule"] * 3,
     'schedule = "@daily @only(dow=FRY;hours=99;months)"': ["jobs.x.schedule"] * 3,
     'schedule = "@daily @dst(gap=x,repeated=y)"': ["jobs.x.schedule"] * 2,
-    'schedule = "61 * * * * @win(aftr,soon) @dist(normal,mu=x,sigma=0)"': ["jobs.x.schedule"] * 4 + ["minute"],
+    'schedule = "61 * * * * @win(aftr,soon) @dist(normal,mu=x,sigma=0)"': ["jobs.x.schedule"] * 5,
     'window = {mode = "aftr", duration = 3, foo = 1}': [
         "jobs.x.window.foo",
         "jobs.x.window.mode",

@@ -20,25 +20,25 @@ FOLDER = ROOT / "packaging" / "man"
 _KROND_FILES = {
     "/etc/krond": "Job files of the system unit: `*.toml`, `*.kron`, `*.crontab` and `cron.d/*`.",
     "/var/lib/krond": (
-        "The state directory of root, mode 0700: `ledger.db` (what was run, and why not), `output/` (what runs wrote), "
+        "The state directory of root, mode 0700: `ledger.db` (periods and runs), `output/` (captured output), "
         "`control.sock`, `lock` and `token`."
     ),
     "$XDG_STATE_HOME/krond": "That of other users; `~/.local/state/krond` where the variable is not set.",
 }
 _KROND_SIGNALS = {
-    "SIGTERM, SIGINT": "Start nothing more, and end when nothing runs. A second one ends what runs.",
-    "SIGHUP": "Reload the job files. Active runs are not disturbed, and files with errors change nothing.",
+    "SIGTERM, SIGINT": "Drain: start no job, and exit when all runs have ended. A second signal terminates them.",
+    "SIGHUP": "Reload the job files. Running jobs continue, and files with errors change nothing.",
 }
 _KROND_ENVIRONMENT = {
-    "KROND_STATE": "The state directory, where `--state` does not say.",
-    "NOTIFY_SOCKET": "Where to say that it is ready; set by systemd.",
-    "NO_COLOR": "No colours.",
+    "KROND_STATE": "The state directory, without `--state`.",
+    "NOTIFY_SOCKET": "Socket for readiness notification; set by systemd.",
+    "NO_COLOR": "Print without colours.",
 }
-_KRON_ENVIRONMENT = {"NO_COLOR": "No colours."}
+_KRON_ENVIRONMENT = {"NO_COLOR": "Print without colours."}
 _OPERATOR_ENVIRONMENT = {
-    "KRON_OPERATOR_FLAG": "Each flag of `run`, in capitals, such as `KRON_OPERATOR_LEASE_NAME`; the flag itself wins.",
-    "KUBECONFIG": "How the cluster is reached, where `--kubeconfig` does not say; in a Pod neither is needed.",
-    "NO_COLOR": "No colours.",
+    "KRON_OPERATOR_FLAG": "Each option of `run`, in capitals, such as `KRON_OPERATOR_LEASE_NAME`; the option wins.",
+    "KUBECONFIG": "The kubeconfig, without `--kubeconfig`; in a Pod neither is needed.",
+    "NO_COLOR": "Print without colours.",
 }
 
 
@@ -87,7 +87,7 @@ def _page(name: str, *parts: Iterator[str]) -> str:
 
 
 def _program(group: click.Group, name: str) -> Iterator[str]:
-    context = click.Context(group, info_name=name)
+    context = click.Context(group, info_name=name, **group.context_settings)
     says, *rest = _paragraphs(group)
     summary = says[0].rstrip(".")
     yield from (".SH NAME", rf"{name} \- {escape(summary[0].lower() + summary[1:])}", ".SH SYNOPSIS")
@@ -105,7 +105,7 @@ def _leaves(group: click.Group, context: click.Context) -> Iterator[tuple[click.
     """Yield every command that does something, with the context in which it is called."""
     for word in group.list_commands(context):
         command = command_of(group, word)
-        own = click.Context(command, info_name=word, parent=context)
+        own = click.Context(command, info_name=word, parent=context, **command.context_settings)
         if isinstance(command, click.Group):
             yield from _leaves(command, own)
         else:
@@ -117,6 +117,8 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
     yield f".SS {bold(context.command_path)} {escape(usage)}"
     yield from _shown(_paragraphs(command))
     yield from _options(command, context)
+    if command.epilog:
+        yield from (".PP", "Example:", *example([command.epilog.splitlines()[-1].strip()]))
 
 
 def _paragraphs(command: click.Command) -> list[list[str]]:

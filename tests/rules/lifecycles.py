@@ -54,7 +54,7 @@ POLLING_LOOP_STATES: TransitionTable = (
     Transition(_P.INACTIVE, "first task scheduled", _P.ACTIVE, ("PollingStarted",)),
     Transition(_P.ACTIVE, "last task cancelled", _P.INACTIVE, ("PollingStopped",)),
     Transition(_P.ACTIVE, "stop requested", _P.STOPPING, ("PollingStopRequested",)),
-    Transition(_P.STOPPING, "nothing runs any more", _P.INACTIVE, ("PollingStopped",)),
+    Transition(_P.STOPPING, "all runs have ended", _P.INACTIVE, ("PollingStopped",)),
 )
 
 PERIOD_STATES: TransitionTable = (

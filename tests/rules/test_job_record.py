@@ -18,7 +18,7 @@ def test_words_are_found_in_one_pass_over_the_jobs() -> None:
     with pytest.raises(UnknownJobError) as several:
         find_identities(["a", "twin"], known())
     assert several.value.details["identities"] == ["/f:twin", "/g:twin"]
-    with pytest.raises(UnknownJobError, match="c is not a job that krond runs, and may be in a file that failed: x"):
+    with pytest.raises(UnknownJobError, match="c is not a job that krond runs; it may be in a file with errors: x"):
         find_identities(["a", "c"], known(), ("x",))
 
 

@@ -59,7 +59,7 @@ def test_the_documentation_shows_the_tables() -> None:
 def test_a_scheduler_goes_from_initialize_to_stop_and_can_begin_again() -> None:
     machine = StateMachine(scheduler_table(DECLARATIVE), SchedulerState.UNINITIALIZED)
 
-    way = ["initialize() called", "all tasks scheduled", "stop() called", "nothing runs any more"]
+    way = ["initialize() called", "all tasks scheduled", "stop() called", "all runs have ended"]
     events = [event for trigger in way for event in machine.fire(trigger).events]
     machine.fire("initialize() is possible again")
 

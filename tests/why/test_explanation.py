@@ -99,7 +99,7 @@ def test_a_triggered_run_ran_and_is_no_period() -> None:
     answer = Explanation(asked(NOON + 30 * MINUTE)._replace(started=[run(TRIGGERED)]))
 
     assert (answer.run is not None, answer.periods) == (True, [])
-    assert "because somebody asked for it" in sentence(answer)
+    assert "because a user triggered it" in sentence(answer)
 
 
 def test_a_period_whose_execution_began_late_within_the_minute_is_spoken_of() -> None:
@@ -227,7 +227,7 @@ def test_of_no_period_the_nearest_before_and_after_are_named() -> None:
 
     assert nearest(inquiry) == ["12:00 executed", "13:00 planned"]
     assert sentence(Explanation(inquiry)) == (
-        "No: no period of backup has to do with 2026-03-01T12:30:00Z; the nearest before is 2026-03-01T12:00:00Z "
+        "No: no period of backup belongs to 2026-03-01T12:30:00Z; the nearest before is 2026-03-01T12:00:00Z "
         "(executed), the nearest after is 2026-03-01T13:00:00Z (planned)."
     )
 

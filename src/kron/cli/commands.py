@@ -3,46 +3,51 @@
 import click
 
 from kron._version import __version__
-from kron.console.program import DeferredGroup, ProgramGroup, completion_command, configure_colour
+from kron.console.program import SETTINGS, DeferredGroup, ProgramGroup, configure_colour
 
 _K8S_PACKAGE = "kron.cli.k8s"
 _K8S_COMMANDS = {
-    "validate": f"{_K8S_PACKAGE}.validate:validate",
-    "next": f"{_K8S_PACKAGE}.preview:next_",
-    "explain": f"{_K8S_PACKAGE}.preview:explain",
-    "why": f"{_K8S_PACKAGE}.why:why",
-    "forecast": f"{_K8S_PACKAGE}.preview:forecast",
-    "convert": f"{_K8S_PACKAGE}.validate:convert",
+    "next": ("Look", f"{_K8S_PACKAGE}.preview:next_", "kron k8s next -f kronjob.yaml --count 3"),
+    "explain": ("Look", f"{_K8S_PACKAGE}.preview:explain", "kron k8s explain -f kronjob.yaml"),
+    "why": ("Look", f"{_K8S_PACKAGE}.why:why", "kron k8s why prod/db-backup --at 2026-03-01T02:00:00Z"),
+    "forecast": ("Look", f"{_K8S_PACKAGE}.preview:forecast", "kron k8s forecast --span 7d"),
+    "validate": ("Files", f"{_K8S_PACKAGE}.validate:validate", "kron k8s validate -f kronjob.yaml"),
+    "convert": ("Files", f"{_K8S_PACKAGE}.validate:convert", "kron k8s convert -f cronjob.yaml"),
 }
 
 
-@click.group(cls=DeferredGroup, places=_K8S_COMMANDS)
+@click.group(cls=DeferredGroup, table=_K8S_COMMANDS)
 def k8s() -> None:
-    """KronJobs of Kubernetes: of a cluster, asked with your own rights, or of their manifests, without one.
+    """Check, preview and explain KronJobs of Kubernetes.
 
-    Nothing here changes anything in a cluster.
+    Commands read manifests, or a cluster with the rights of your kubeconfig. They change nothing in the cluster.
     """
 
 
 _PACKAGE = "kron.cli"
 _COMMANDS = {
-    "next": f"{_PACKAGE}.next:next_",
-    "explain": f"{_PACKAGE}.explain:explain",
-    "describe": f"{_PACKAGE}.explain:describe",
-    "lint": f"{_PACKAGE}.job_files:lint",
-    "forecast": f"{_PACKAGE}.forecast:forecast",
-    "plan": f"{_PACKAGE}.plan:plan",
-    "tune": f"{_PACKAGE}.tune:tune",
-    "feed": f"{_PACKAGE}.forecast:feed",
-    "import": f"{_PACKAGE}.job_files:import_",
-    "run": f"{_PACKAGE}.run:run",
-    "simulate": f"{_PACKAGE}.simulate:simulate",
-    "verify": f"{_PACKAGE}.verify:verify",
-    "k8s": f"{_PACKAGE}.commands:k8s",
+    "next": ("Look", f"{_PACKAGE}.next:next_", "kron next '0 3 * * * @win(after,2h)' --count 3"),
+    "explain": (
+        "Look",
+        f"{_PACKAGE}.explain:explain",
+        "kron explain '0 3 * * * @win(after,2h)' --identity prod/backup",
+    ),
+    "describe": ("Look", f"{_PACKAGE}.explain:describe", "kron describe '15 9 * * 1-5 @tz(Europe/Paris)'"),
+    "forecast": ("Look", f"{_PACKAGE}.forecast:forecast", "kron forecast jobs.toml --to 30d"),
+    "feed": ("Look", f"{_PACKAGE}.forecast:feed", "kron feed jobs.toml --format ics"),
+    "lint": ("Files", f"{_PACKAGE}.job_files:lint", "kron lint jobs.toml"),
+    "plan": ("Files", f"{_PACKAGE}.plan:plan", "kron plan jobs.toml new.toml --max-peak 5"),
+    "tune": ("Files", f"{_PACKAGE}.tune:tune", "kron tune jobs.toml --budget 1 --per minute"),
+    "import": ("Files", f"{_PACKAGE}.job_files:import_", ""),
+    "run": ("Run", f"{_PACKAGE}.run:run", "kron run tasks:registrations --ledger tasks.db"),
+    "simulate": ("Run", f"{_PACKAGE}.simulate:simulate", "kron simulate jobs.toml --days 3 --crashes 5 --verify"),
+    "verify": ("Run", f"{_PACKAGE}.verify:verify", "kron verify trace.jsonl"),
+    "k8s": ("Other", f"{_PACKAGE}.commands:k8s", ""),
+    "completion": ("Other", "kron.console.program:completion", 'eval "$(kron completion bash)"'),
 }
 
 
-@click.group(cls=ProgramGroup, places=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=ProgramGroup, table=_COMMANDS, context_settings=SETTINGS)
 @click.version_option(__version__, prog_name="kron")
 @click.pass_context
 def kron(context: click.Context) -> None:
@@ -53,10 +58,7 @@ def kron(context: click.Context) -> None:
     \b
       0 3 * * * @tz(Europe/Paris) @win(after,2h) @seed(daily,salt=prod)
 
-    Exit codes: 0 all is well, 1 the answer is no, 2 wrong usage or invalid input. A period without an allowed second is
-    an answer of next and explain, not a failure of theirs.
+    Exit codes: 0 success, 1 errors found or a limit exceeded, 2 wrong usage or invalid input. `next` and `explain` exit
+    0 also for a period without an allowed second.
     """
     configure_colour(context)
-
-
-kron.add_command(completion_command("kron"))

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, NamedTuple
 import click
 
 from kron.cli.next import occurrences
-from kron.cli.options import COUNT, DIALECT, FROM, IDENTITY, JSON, LINE, note_identity, read_job, read_since
+from kron.cli.options import DIALECT, FROM, IDENTITY, JSON, LINE, count_option, note_identity, read_job, read_since
 from kron.console.decision_text import print_decision, print_expression, print_heading, print_period
 from kron.console.output import pluralize
 from kron.cron.description import describe as describe_expression
@@ -64,7 +64,7 @@ class Replayed(NamedTuple):
 
 
 class ReplayProblem(NamedTuple):
-    """A decision of a log that cannot be computed again, or a range that does not hold what it says."""
+    """A decision of a log that cannot be computed again, or a range that contradicts itself."""
 
     line: int
     reason: str
@@ -174,31 +174,22 @@ def _object_in(line: bytes) -> Mapping[str, Any] | None:
 
 
 @click.command()
-@click.argument("line", metavar="LINE", required=False)
+@click.argument("line", metavar="[LINE]", required=False)
 @IDENTITY
 @FROM
-@COUNT
+@count_option(1)
 @click.option("--replay", "record", type=click.File("rb"), metavar="FILE", help="Compute recorded decisions again.")
 @JSON
 @DIALECT
 def explain(
-    line: str | None,
-    identity: str | None,
-    since: str | None,
-    count: int | None,
-    record: BinaryIO | None,
-    dialect: str,
-    *,
-    as_json: bool,
-) -> None:
-    """Explain how the second of a period of LINE is chosen, step by step.
+    line: str | None, identity: str | None, since: str | None, count: int | None, record: BinaryIO | None, dialect: str,
+    *, as_json: bool,
+) -> None:  # fmt: skip
+    """Show step by step how the second of a period is chosen.
 
-    With --replay FILE (- for standard input) the decisions that `kron next --json` printed, or one of them, are made
-    again from nothing but the record: exit 0 if every second is the same, 1 if not.
-
-    FILE may also be a log of krond or kron-operator, one JSON object a line. Each decision of it is listed: those that
-    are recorded, and those of every period of a range. With --json each is one line of JSON. Exit 1 if a decision
-    differs or cannot be computed.
+    --replay FILE computes recorded decisions again from the record alone, and exits with 0 if every second is the same,
+    else with 1. FILE is what `kron next --json` printed, or a log of krond or kron-operator with a JSON object on each
+    line, whose decisions and ranges of decisions are listed; - is standard input.
     """
     if (line is None) == (record is None):
         raise click.UsageError("give either one LINE in quotes or --replay FILE")
@@ -271,7 +262,7 @@ def _lines_of_log(record: BinaryIO) -> bytes | Iterator[bytes]:
 
 
 def _is_wrapped(first: bytes) -> bool:
-    """Whether a first line begins an object that goes on in the next."""
+    """Whether a first line begins an object that continues on the next."""
     return first.startswith(b"{") and first.endswith(b",")
 
 
@@ -322,9 +313,9 @@ def _records(data: bytes) -> list[dict[str, object]]:
 @click.command()
 @LINE
 @DIALECT
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON object with the description and canonical text.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: description and canonical text.")
 def describe(line: str, dialect: str, *, as_json: bool) -> None:
-    """Say in plain English what LINE means."""
+    """Describe a LINE in plain English."""
     job = read_job(line, dialect=dialect)
     schedule = job.timing.schedule
     text = describe_expression(schedule.expression)

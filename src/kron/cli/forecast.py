@@ -12,7 +12,7 @@ from kron.cli.job_selection import AT_PATH, FILES, SINCE, UNTIL, find_identities
 from kron.cli.load_workers import count_load
 from kron.console.drawing import heat_rows
 from kron.console.output import pluralize, print_json, print_table
-from kron.console.parameters import NonEmptyPath
+from kron.console.parameters import NonEmptyPath, WordType
 from kron.console.program import file_errors
 from kron.errors import KronError, display_text
 from kron.forecast.feed import FORMATS, feed as write_feed
@@ -31,32 +31,21 @@ _DAYS = 31  # more do not fit a terminal
 @FILES
 @SINCE
 @UNTIL
-@click.option(
-    "--duration", "given", metavar="NAME=5m", multiple=True, help="How long a job runs; may be given several times."
-)
-@click.option("--state", type=NonEmptyPath(path_type=Path), help="How long jobs run, from the ledger of this krond.")
+@click.option("--duration", "given", metavar="NAME=5m", multiple=True, help="How long a job runs. Repeatable.")
+@click.option("--state", type=NonEmptyPath(path_type=Path), help="Read durations from the ledger in this directory.")
 @AT_PATH
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Draw the load into this file.")
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Also write the load as an HTML page.")
 @host_options
 @ALLOW_EMPTY
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def forecast(
-    files: tuple[str, ...],
-    *,
-    since: str | None,
-    until: str | None,
-    given: tuple[str, ...],
-    state: Path | None,
-    at_path: str | None,
-    html: Path | None,
-    whose: HostSelection,
-    allow_empty: bool,
-    as_json: bool,
-) -> None:
-    """Show the load of job files, of directories with them, or of registrations (MODULE:NAME).
+    files: tuple[str, ...], *, since: str | None, until: str | None, given: tuple[str, ...], state: Path | None,
+    at_path: str | None, html: Path | None, whose: HostSelection, allow_empty: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Show how many jobs start at once, before and after spreading.
 
-    Starts per second, minute and hour by nominal and by chosen times, the worst collisions and who is in them, and with
-    durations how many run at once. Jobs that their file suspends, and those of @reboot, are not counted.
+    FILES are job files, directories, or registrations (MODULE:NAME). Prints starts per second, minute and hour, the
+    worst collisions and, if durations are known, how many jobs run at once. Suspended and @reboot jobs are not counted.
     """
     found = select_jobs(files, at_path, whose, allow_empty=allow_empty)
     span = parse_span(since, until, zone_of(found.entries))
@@ -134,30 +123,21 @@ def _who(entries: tuple[ForecastJob, ...]) -> str:
 
 @click.command()
 @FILES
-@click.option(
-    "--format", "form", type=click.Choice(list(FORMATS)), default="json", show_default=True, help="What is printed."
-)
+@click.option("--format", "form", type=WordType(list(FORMATS)), default="json", help="Output format.")
 @SINCE
 @UNTIL
-@click.option("--job", metavar="NAME", help="Of one job alone, by its name or its identity.")
+@click.option("--job", metavar="NAME", help="Print only this job, by name or identity. [default: all jobs]")
 @AT_PATH
 @host_options
 @ALLOW_EMPTY
 def feed(
-    files: tuple[str, ...],
-    *,
-    form: str,
-    since: str | None,
-    until: str | None,
-    job: str | None,
-    at_path: str | None,
-    whose: HostSelection,
-    allow_empty: bool,
-) -> None:
-    """Print the expected runs of job files, of directories with them, or of registrations (MODULE:NAME).
+    files: tuple[str, ...], *, form: str, since: str | None, until: str | None, job: str | None, at_path: str | None,
+    whose: HostSelection, allow_empty: bool,
+) -> None:  # fmt: skip
+    """Print expected runs as JSON, iCalendar or CSV.
 
-    In the order of chosen times. A period without an allowed second is listed at the start of its window, but not in
-    iCalendar. Jobs that their file suspends, and those of @reboot, have no expected runs.
+    FILES are job files, directories, or registrations (MODULE:NAME). Runs are sorted by chosen time. A period without
+    an allowed second is listed at the start of its window, except in iCalendar. Omits suspended and @reboot jobs.
     """
     found = select_jobs(files, at_path, whose, allow_empty=allow_empty)
     entries = found.entries

@@ -30,7 +30,7 @@ from kron.jobfile.job_file import HostInfo, JobFile
 from kron.jobfile.lint import no_jobs
 from kron.jobfile.reader import read_job_set
 
-_BY_PATH = "give --at-path such a name"  # how else a file's form can be told
+_BY_PATH = "give --at-path such a name"  # the other way to name the format of a file
 
 
 def check_files(files: Iterable[str]) -> None:
@@ -52,7 +52,7 @@ def load_placed(
 ) -> tuple[list[JobFile], list[HostJob]]:
     """Return texts and jobs of files and directories, each as if it lay where the other of its pair says.
 
-    If there are errors, they are printed, and that is all. A file whose name does not tell its form has that of the
+    Errors are printed and end the command. A file whose name does not tell its form has that of the
     place. `configs` are the files and directories to read, if not all that the pairs name.
     """
     if not all(given for given, _ in pairs):
@@ -185,14 +185,13 @@ class HostFiles(NamedTuple):
 
 
 _OPTIONS = (
-    click.option("--host", metavar="NAME", help="What {host} is in the files. [default: the name of this machine]"),
-    click.option("--machine", metavar="ID", help="What {machine} is in the files. [default: the id of this machine]"),
+    click.option("--host", metavar="NAME", help="Value of {host} in the files. [default: this machine's name]"),
+    click.option("--machine", metavar="ID", help="Value of {machine} in the files. [default: this machine's id]"),
     click.option(
         "--inventory",
         metavar="FILE",
         type=NonEmptyPath(path_type=Path),
-        help="Read the files as on each host of this list. A line is HOST [GLOB...]; a host without globs has the "
-        "files given.",
+        help="Read the files as each host of this list does. A line is HOST [GLOB...]; without globs a host has FILES.",
     ),
 )
 
@@ -254,7 +253,7 @@ def read_here(pairs: Pairs, whose: HostSelection) -> HostFiles:
 
 
 def warn_of_this_host(readings: Iterable[HostFiles], whose: HostSelection) -> None:
-    """Print one warning if jobs depend on the host and no option says which one is meant."""
+    """Print one warning if jobs depend on the host and no option selects one."""
     if whose.inventory is not None:
         return
     values: dict[str, str] = {}

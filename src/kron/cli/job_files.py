@@ -11,7 +11,7 @@ from kron.adapters.files.trust import absolute_path
 from kron.adapters.system_time import system_now
 from kron.cli.options import DIALECT, read_job
 from kron.console.output import exit_with_findings, print_findings
-from kron.console.program import file_errors
+from kron.console.program import DeferredGroup, file_errors
 from kron.errors import KronError
 from kron.errors.diagnostics import Diagnostic, as_errors, diagnostic_of
 from kron.hosts.krond.commands.check import ALLOW_EMPTY, FORMAT, read_form
@@ -33,12 +33,12 @@ from kron.rules.lint import Linter
 def lint(
     what: tuple[str, ...], dialect: str, form: str | None, *, strict: bool, as_json: bool, allow_empty: bool
 ) -> None:
-    """Check job files of any form (*.toml, *.kron, *.crontab), those of directories, and single schedule lines.
+    """Check job files, directories and schedule lines.
 
-    Errors, and warnings: times that a change of the clocks hits, days that never come, windows longer than the spacing,
-    periods that may find no allowed second.
+    Reads *.toml, *.kron and *.crontab. Warns about times that a clock change skips or doubles, days that never come,
+    windows longer than the interval between periods, and periods that may find no allowed second.
 
-    Exit 0 no error, 1 errors found or no jobs, 2 wrong usage or an unreadable file.
+    Exit codes: 0 no error, 1 errors or no jobs found, 2 wrong usage or an unreadable file.
     """
     linter = Linter(system_now())
     files = tuple(item for item in what if not _is_line(item))
@@ -73,24 +73,27 @@ def _exists(item: str) -> bool:
         return False
 
 
-@click.group("import")
+_COMMANDS = {"crontab": ("Files", "kron.cli.job_files:crontab", "kron import crontab jobs.crontab")}
+
+
+@click.group("import", cls=DeferredGroup, table=_COMMANDS)
 def import_() -> None:
-    """Write the jobs of other schedulers as TOML."""
+    """Convert the jobs of other schedulers to TOML."""
 
 
-@import_.command()
+@click.command()
 @click.argument("file", metavar="FILE")
 @click.option(
     "--system/--no-system",
     default=None,
-    help="Whether lines have a column for the user, as in /etc/crontab. [default: what the name of the file says]",
+    help="Lines have a user column, as in /etc/crontab, or not. [default: by the name of the file]",
 )
 def crontab(file: str, *, system: bool | None) -> None:
-    """Print the jobs of a crontab as TOML: zone, shell, environment and habits of cron written out.
+    """Convert a crontab to a TOML job file.
 
-    FILE may be - for standard input, as in `crontab -l | kron import crontab -`. Names and identities are kept, so that
-    chosen seconds and history go on. Exit 1 if lines seem to name a user and neither --system nor --no-system is said,
-    2 for a file with errors.
+    Writes out zone, shell and environment. Keeps names and identities, so that chosen seconds and history continue.
+    FILE may be - for standard input: `crontab -l | kron import crontab -`. Exit codes: 1 if lines seem to have a user
+    column and neither --system nor --no-system is given, 2 if the file has errors.
     """
     is_system = detect_format(file) is FileFormat.SYSTEM_CRONTAB if system is None else system
     form = FileFormat.SYSTEM_CRONTAB if is_system else FileFormat.CRONTAB

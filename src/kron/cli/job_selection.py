@@ -12,7 +12,7 @@ from kron.adapters.system_time import system_now, system_timezone
 from kron.cli.host_files import HostSelection, end_without_jobs, placed_pairs, read_fleet
 from kron.cli.options import read_span
 from kron.cli.run import load_registrations
-from kron.console.parameters import CommandDecorator
+from kron.console.parameters import CommandDecorator, naming
 from kron.cron.wall_time import read_moment
 from kron.cron.zone import UTC_ZONE, Zone
 from kron.decision.timing import Timing
@@ -24,7 +24,7 @@ from kron.rules.job_record import find_identity
 from kron.rules.registration import ScheduleReader
 
 _WEEK = 7 * 86_400
-_LONGEST = 3660  # days, ten years: nobody waits for more
+_LONGEST = 3660  # days, ten years: a longer forecast would take too long
 _REGISTRATIONS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", re.ASCII)
 
 FILES: CommandDecorator = click.argument("files", metavar="[FILES]...", nargs=-1)  # an inventory may name them instead
@@ -32,13 +32,13 @@ SINCE: CommandDecorator = click.option(
     "--from",
     "since",
     metavar="T",
-    help="After this instant: RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] in the jobs' zone. [default: now]",
+    help="Start after this time: RFC 3339, or YYYY-MM-DD HH:MM or HH:MM in the jobs' zone. [default: now]",
 )
 UNTIL: CommandDecorator = click.option(
-    "--to", "until", metavar="T", help="Until this instant, or for so long, such as 12h or 30d. [default: 7d]"
+    "--to", "until", metavar="T", help="End at this time, or after this span, such as 12h or 30d. [default: 7d]"
 )
 AT_PATH: CommandDecorator = click.option(
-    "--at-path", metavar="PATH", help="As if the file, or directory, lay there: a path is part of an identity."
+    "--at-path", metavar="PATH", help="Read FILES as if they were at PATH, a part of identities."
 )
 
 
@@ -51,7 +51,7 @@ class SelectedJobs:
 
 
 def zone_of(entries: Iterable[ForecastJob]) -> Zone:
-    """Return the zone in which a time without one is meant: that of all jobs, or UTC."""
+    """Return the zone of times that name none: that of all jobs, or UTC."""
     zones = {entry.timing.schedule.timezone: entry.timing.schedule.zone for entry in entries}
     return next(iter(zones.values())) if len(zones) == 1 else UTC_ZONE
 
@@ -74,12 +74,12 @@ def select_jobs(files: Sequence[str], at_path: str | None, whose: HostSelection,
 
 
 def find_identities(word: str, entries: Iterable[ForecastJob]) -> set[str]:
-    """Return the identity that a word names, on each host that has it; UnknownJobError if none is meant, or several."""
+    """Return the identity that a word names, on each host that has it; UnknownJobError if no job or several match."""
     hosts: dict[str, list[tuple[str, str]]] = {}
     for entry in entries:
         hosts.setdefault(entry.host, []).append((entry.name, entry.identity))
     having = [pairs for pairs in hosts.values() if any(word in pair for pair in pairs)]
-    return {find_identity(word, pairs) for pairs in having or [[]]}
+    return {find_identity(word, pairs) for pairs in having or hosts.values() or [[]]}
 
 
 def _registered(target: str) -> list[ForecastJob]:
@@ -107,19 +107,15 @@ def parse_span(since: str | None, until: str | None, zone: Zone) -> TimeSpan:
     end = shift(begin, SECOND * _WEEK) if until is None else _end(until, begin, zone, now)
     end = end.replace(microsecond=0)
     if end < begin:
-        raise click.UsageError(
-            f"--to lies before --from: {end:%Y-%m-%dT%H:%M:%SZ} is before {begin:%Y-%m-%dT%H:%M:%SZ}"
-        )
+        raise click.UsageError(f"--to is before --from: {end:%Y-%m-%dT%H:%M:%SZ} is before {begin:%Y-%m-%dT%H:%M:%SZ}")
     if (end - begin).days > _LONGEST:
-        raise click.UsageError(
-            f"--to lies too far after --from: {_LONGEST} days are the most, found {(end - begin).days}"
-        )
+        raise click.UsageError(f"--to is too far after --from: at most {_LONGEST} days, found {(end - begin).days}")
     return TimeSpan(begin, end)
 
 
 def _end(text: str, begin: Instant, zone: Zone, now: Instant) -> Instant:
     try:
-        length = read_span(text)
+        length = read_span("--to", text)
     except click.BadParameter as error:
         if isinstance(error.__cause__, InvalidDurationError):
             return _moment("--to", text, zone, now, "; or a length, as 12h or 30d")
@@ -128,7 +124,5 @@ def _end(text: str, begin: Instant, zone: Zone, now: Instant) -> Instant:
 
 
 def _moment(option: str, text: str, zone: Zone, now: Instant, other: str = "") -> Instant:
-    try:
+    with naming(option, other):
         return read_moment(text, zone, now).replace(microsecond=0)
-    except KronError as error:
-        raise click.BadParameter(f"{error.message}{other}", param_hint=option) from error

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from kron.cli.host_files import HostSelection, check_files, host_options, placed_pairs, read_fleet
-from kron.cli.options import COUNT, DIALECT, FROM, IDENTITY, JSON, note_identity, read_job, read_since, read_span
+from kron.cli.options import DIALECT, FROM, IDENTITY, JSON, count_option, note_identity, read_job, read_since, read_span
 from kron.console.drawing import histogram, week_strips
 from kron.console.output import display_width, pad, progress
 from kron.cron.schedule import Schedule
@@ -42,35 +42,23 @@ Row = tuple[ForecastJob, Decision]
 @click.argument("line", metavar="[LINE]", required=False)
 @IDENTITY
 @FROM
-@COUNT
-@click.option("--for", "span", metavar="DURATION", help="All periods of a span, such as 12h or 7d, instead of a count.")
+@count_option(_DEFAULT_COUNT)
+@click.option("--for", "span", metavar="DURATION", help="Print all periods of this span: 12h, 7d. Replaces --count.")
 @click.option(
-    "--file",
-    "files",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="The jobs of a file: *.toml, *.kron or *.crontab. Repeatable.",
+    "--file", "files", multiple=True, type=click.Path(path_type=Path), help="Read the jobs of this file. Repeatable."
 )
 @host_options
-@click.option("--summary", is_flag=True, help="Print figures and a histogram instead of the periods.")
+@click.option("--summary", is_flag=True, help="Print counts and a histogram instead of the periods.")
 @JSON
 @DIALECT
 def next_(
-    line: str | None,
-    identity: str | None,
-    since: str | None,
-    count: int | None,
-    span: str | None,
-    files: tuple[Path, ...],
-    dialect: str,
-    *,
-    whose: HostSelection,
-    summary: bool,
-    as_json: bool,
-) -> None:
-    """Show the next periods of LINE, or of the jobs of files: nominal and chosen times.
+    line: str | None, identity: str | None, since: str | None, count: int | None, span: str | None,
+    files: tuple[Path, ...], dialect: str, *, whose: HostSelection, summary: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Print the next periods of a LINE or of job files.
 
-    The first period is the first whose nominal time lies strictly after --from.
+    The expression names the nominal time of a period; its run starts at the chosen time, inside the window. The first
+    period is the first with a nominal time after --from.
     """
     has_files = bool(files) or whose.inventory is not None
     if (line is None) != has_files:
@@ -113,7 +101,7 @@ class PreviewOptions:
 
 def print_periods(entries: Sequence[ForecastJob], asked: PreviewOptions, *, named: bool) -> None:
     """Print the periods of one job, or of several by chosen time where they have names."""
-    length = None if asked.span is None else read_span(asked.span)
+    length = None if asked.span is None else read_span("--for", asked.span)
     count = asked.count or _DEFAULT_COUNT
     streams = [_decisions(entry, read_since(asked.since, _zone(entry)), count, length) for entry in entries]
     total = count * len(entries) if length is None else None

@@ -7,11 +7,10 @@ from typing import Literal, cast
 import click
 
 from kron.adapters.system_time import system_now
-from kron.console.parameters import CommandDecorator
+from kron.console.parameters import CommandDecorator, WordType, naming
 from kron.cron.wall_time import read_moment
 from kron.cron.zone import Zone
 from kron.decision.definition import require_identity
-from kron.errors import KronError
 from kron.instant import Instant, parse_duration
 from kron.jobfile.job import Job
 
@@ -21,21 +20,24 @@ DEFAULT_IDENTITY = "job"
 
 LINE: CommandDecorator = click.argument("line", metavar="LINE")
 DIALECT: CommandDecorator = click.option(
-    "--dialect", type=click.Choice(["extended", "posix"]), default="extended", show_default=True, help="Cron language."
+    "--dialect", type=WordType(["extended", "posix"]), default="extended", help="Cron dialect of LINE."
 )
 IDENTITY: CommandDecorator = click.option(
-    "--identity", metavar="ID", help=f"Whose decisions: every seed contains it. [default: {DEFAULT_IDENTITY}]"
+    "--identity", metavar="ID", help=f"Identity of the job; its seconds depend on it. [default: {DEFAULT_IDENTITY}]"
 )
 FROM: CommandDecorator = click.option(
     "--from",
     "since",
     metavar="INSTANT",
-    help="Start after this instant: RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] in the job's zone. [default: now]",
-)
-COUNT: CommandDecorator = click.option(
-    "--count", "-n", type=click.IntRange(1, 1_000_000_000), default=None, metavar="N", help="How many periods."
+    help="Start after this time: RFC 3339, or YYYY-MM-DD HH:MM or HH:MM in the job's zone. [default: now]",
 )
 JSON: CommandDecorator = click.option("--json", "as_json", is_flag=True, help="Print one JSON array of decisions.")
+
+
+def count_option(usual: int) -> CommandDecorator:
+    """Return the option for a number of periods."""
+    help_text = f"Number of periods. [default: {usual}]"
+    return click.option("--count", "-n", type=click.IntRange(1, 1_000_000_000), metavar="N", help=help_text)
 
 
 def read_job(line: str, *, dialect: str, identity: str | None = None) -> Job:
@@ -55,14 +57,13 @@ def read_since(text: str | None, zone: Zone) -> Instant:
     """Return the instant that `--from` names, the present without it."""
     if text is None:
         return system_now()
-    return read_moment(text, zone, system_now())
+    with naming("--from"):
+        return read_moment(text, zone, system_now())
 
 
-def read_span(text: str) -> timedelta:
-    """Return a duration that may also be given in days, such as `7d`."""
+def read_span(option: str, text: str) -> timedelta:
+    """Return the duration that an option has, which may also be in days, such as `7d`."""
     if text.endswith("d") and text[:-1].isascii() and text[:-1].isdigit() and len(text) < 7:
         return timedelta(days=int(text[:-1]))
-    try:
+    with naming(option, ", or 7d"):
         return parse_duration(text)
-    except KronError as error:
-        raise click.BadParameter(f"{error.message}, or 7d") from error

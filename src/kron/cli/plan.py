@@ -1,4 +1,4 @@
-"""kron plan OLD NEW: what a change of job files does to the coming runs, before anybody makes it."""
+"""kron plan OLD NEW: what a change of job files would do to the coming runs."""
 
 import json
 from collections.abc import Sequence
@@ -23,7 +23,6 @@ from kron.cli.host_files import (
 from kron.cli.job_selection import SINCE, UNTIL, parse_span, zone_of
 from kron.cli.load_workers import count_load
 from kron.console.output import print_json, progress
-from kron.console.parameters import NonEmptyPath
 from kron.engine.gc_pause import gc_paused
 from kron.errors import ControlError, display_text
 from kron.forecast.feed import row_of
@@ -31,7 +30,7 @@ from kron.forecast.load import Load
 from kron.forecast.plan import SchedulePlan, plan_change
 from kron.forecast.runs import ForecastJob, TimeSpan
 from kron.hosts.krond.commands.check import ALLOW_EMPTY
-from kron.hosts.krond.commands.control import connect
+from kron.hosts.krond.commands.control import STATE, connect
 from kron.hosts.krond.commands.history import open_history, open_state
 from kron.instant import format_instant
 from kron.jobfile.host_job import HostJob, forecast_jobs, work_of
@@ -43,34 +42,25 @@ _SHOWN = 10  # runs of each kind; JSON has all
 
 @click.command()
 @click.argument("files", metavar="OLD NEW", nargs=-1, required=True)
-@click.option("--live", is_flag=True, help="Compare with what a running krond has declared: kron plan --live NEW.")
-@click.option("--state", type=NonEmptyPath(path_type=Path), help="The state directory of that krond.")
+@click.option("--live", is_flag=True, help="Compare with the jobs of the running krond: kron plan --live NEW.")
+@STATE
 @SINCE
 @UNTIL
-@click.option("--max-peak", type=click.IntRange(0), metavar="N", help="Exit 1 if more start in one second.")
-@click.option("--max-moved", type=click.IntRange(0), metavar="N", help="Exit 1 if more runs are moved.")
+@click.option("--max-peak", type=click.IntRange(0), metavar="N", help="Allow N starts in a second. [default: no limit]")
+@click.option("--max-moved", type=click.IntRange(0), metavar="N", help="Allow N moved runs. [default: no limit]")
 @host_options
 @ALLOW_EMPTY
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def plan(
-    files: tuple[str, ...],
-    *,
-    live: bool,
-    state: Path | None,
-    since: str | None,
-    until: str | None,
-    max_peak: int | None,
-    max_moved: int | None,
-    whose: HostSelection,
-    allow_empty: bool,
-    as_json: bool,
-) -> None:
-    """Show which runs appear, vanish and move if the files OLD become NEW.
+    files: tuple[str, ...], *, live: bool, state: Path | None, since: str | None, until: str | None,
+    max_peak: int | None, max_moved: int | None, whose: HostSelection, allow_empty: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Show which runs a change of job files adds, removes and moves.
 
-    NEW, a file or a directory, is taken as if it lay where OLD lies. A job under another identity is told, as are salts
-    that changed, the nights on which clocks are changed, and the peak.
+    NEW, a file or a directory, is read as if it were at the path of OLD. Also lists changed identities and salts, days
+    of clock changes on which runs differ, and the peak of starts.
 
-    Exit 0, 1 if --max-peak or --max-moved is exceeded, 2 for files with errors.
+    Exit codes: 0 success, 1 --max-peak or --max-moved is exceeded, 2 wrong usage or files with errors.
     """
     if live and whose != HostSelection():
         raise click.UsageError("--live is about this host: leave --host, --machine and --inventory out")
@@ -123,7 +113,7 @@ def _given(files: Sequence[str], whose: HostSelection) -> tuple[Side, Side]:
 
 
 def _of_inventory(pairs: Sequence[tuple[str, str]], inventory: Inventory) -> tuple[list[HostFiles], list[HostFiles]]:
-    """Return what both sides say on each host; globs choose files of both, where the inventory lies in one of them."""
+    """Return both sides on each host; globs match files of both if the inventory is in one of them."""
     folders = [Path(given) / _inside(pairs, inventory) for given, _ in pairs] if _has_globs(inventory) else []
     inventory.check_globs(folders)
     sides: tuple[list[HostFiles], list[HostFiles]] = ([], [])
@@ -169,13 +159,13 @@ def _declared(files: Sequence[str], state: Path | None) -> tuple[Side, Side]:
 
 
 def _where(config: str, pid: int) -> str:
-    """Return the whole path of a file of a process, which may have been told it from where it is."""
+    """Return the absolute path of a file that a process names relative to its working directory."""
     if Path(config).is_absolute():
         return config
     try:
         return str(Path(f"/proc/{pid}/cwd").readlink() / config)
     except OSError as error:
-        reason = f"it cannot be told where the {config} of process {pid} lies: {error.strerror}"
+        reason = f"the path of {config}, a file of process {pid}, is not known: {error.strerror}"
         raise ControlError(reason=reason) from error
 
 
@@ -216,7 +206,7 @@ def _print(found: SchedulePlan, before: Load, after: Load, span: TimeSpan) -> No
             for change in changes
         ]
         if lines:
-            _print_some(f"jobs with another {what}, whose seconds are all drawn anew", lines, "red")
+            _print_some(f"jobs with another {what}, and other seconds for all runs", lines, "red")
     nights = [
         f"{night.date} {night.timezone}  {_on(', '.join(night.identities[:4]), night.host)}" for night in found.nights
     ]

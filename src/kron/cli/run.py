@@ -16,6 +16,7 @@ import click
 from kron.adapters.sinks import JsonLinesSink, LoggingSink
 from kron.adapters.system_time import system_now, system_timezone
 from kron.cli.options import read_span
+from kron.console.parameters import WordType
 from kron.console.program import file_errors
 from kron.engine.ports import SchedulerObserver, Sink
 from kron.errors.base import describe_exception
@@ -35,40 +36,34 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 @click.command()
 @click.argument("target", metavar="MODULE:NAME")
-@click.option("--ledger", type=click.Path(path_type=Path), help="Remember across restarts, in this file.")
-@click.option("--timezone", metavar="ZONE", help="IANA zone of the schedules. [default: the host's]")
+@click.option("--ledger", type=click.Path(path_type=Path), help="Record runs in this file. [default: in memory only]")
+@click.option("--timezone", metavar="ZONE", help="IANA time zone of the schedules. [default: the host's]")
+@click.option("--dialect", type=WordType(["posix", "extended"]), default="posix", help="Cron dialect.")
+@click.option("--contract", metavar="NAME", default=DEFAULT.name, help="Rules for late and failed runs.")
 @click.option(
-    "--dialect", type=click.Choice(["posix", "extended"]), default="posix", show_default=True, help="Cron language."
+    "--max-concurrent-runs", type=click.IntRange(1), metavar="N", help="Limit active runs to N. [default: no limit]"
 )
-@click.option("--contract", metavar="NAME", default=DEFAULT.name, show_default=True, help="Rules to go by.")
-@click.option("--max-concurrent-runs", type=click.IntRange(1), metavar="N", help="Start no more while so many run.")
-@click.option("--run-timeout", metavar="DURATION", help="Cancel a run after this long, such as 10m.")
+@click.option("--run-timeout", metavar="DURATION", help="Cancel a run after this time: 10m. [default: no limit]")
 @click.option(
     "--trace",
     "trace_path",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Record a trace in this file, for kron verify; one that is there is continued.",
+    help="Record a trace for `kron verify` in this file; an existing trace is continued.",
 )
-@click.option("--verify", is_flag=True, help="Judge the scheduler while it runs; exit 1 if a property was violated.")
-@click.option("--json", "as_json", is_flag=True, help="Print every event as a line of JSON.")
-@click.option("--verbose", "-v", is_flag=True, help="Log details, too.")
+@click.option("--verify", is_flag=True, help="Check the run against the properties of Kron; exit 1 if one is violated.")
+@click.option("--json", "as_json", is_flag=True, help="Print each event as a line of JSON instead of logging it.")
+@click.option("--verbose", "-v", is_flag=True, help="Also log events of level debug.")
 def run(
-    target: str,
-    *,
-    run_timeout: str | None,
-    trace_path: Path | None,
-    verify: bool,
-    as_json: bool,
-    verbose: bool,
+    target: str, *, run_timeout: str | None, trace_path: Path | None, verify: bool, as_json: bool, verbose: bool,
     **keywords: Any,
-) -> None:
-    """Run the registrations NAME of the Python module MODULE until SIGTERM or SIGINT.
+) -> None:  # fmt: skip
+    """Run the tasks of a Python module until SIGTERM or SIGINT.
 
-    NAME is a list of (name, cron expression, async function, retry delay), or a function that returns one. The current
-    directory is searched for the module first. On a signal nothing starts any more, and runs in flight may end.
+    NAME is a list of (name, cron expression, async function, retry delay), or a function that returns one. The module
+    is searched in the current directory first. A signal drains: no run starts, and active runs end.
     """
     registrations = load_registrations(target)
-    timeout: timedelta | None = None if run_timeout is None else read_span(run_timeout)
+    timeout: timedelta | None = None if run_timeout is None else read_span("--run-timeout", run_timeout)
     sink = _sink(as_json=as_json, verbose=verbose)
     contract, timezone = resolve_contract(keywords["contract"]).name, keywords["timezone"] or system_timezone()
     header = TraceHeader(contract, timezone, names_dues=keywords["dialect"] == "extended")  # its lines may have windows
@@ -181,7 +176,7 @@ def trace_pipeline(
 
 
 def _recall(file: TraceFile, readers: list[Callable[[TracePosition], None]], telling: CrashRepair) -> None:
-    """Let everybody know what earlier lives have left; if the last one broke off, its crash is told first."""
+    """Replay the trace of earlier processes to all readers; if the last one crashed, record its crash first."""
     if readers or file.crash is not None:
         with file.path.open(encoding="utf-8") as lines:
             for position in read_trace(lines, SUITES)[1]:

@@ -10,6 +10,7 @@ from kron.cli.options import FROM, Dialects, read_since
 from kron.cli.run import load_registrations
 from kron.cli.verify import print_report
 from kron.console.output import pluralize, progress
+from kron.console.parameters import WordType
 from kron.cron.zone import load_zone
 from kron.errors import display_text
 from kron.instant import SECOND, format_instant
@@ -36,45 +37,45 @@ _A_DAY = click.FloatRange(0, 10_000)
 @click.command()
 @click.argument("what", metavar="FILE|MODULE:NAME")
 @FROM
-@click.option("--days", type=click.FloatRange(0.001, 36_500), default=7.0, show_default=True, help="How long.")
-@click.option("--seed", type=int, default=0, show_default=True, help="The same seed and --from give the same trace.")
-@click.option("--crashes", type=_A_DAY, default=1.0, show_default=True, metavar="N", help="Crashes a day.")
-@click.option("--stops", type=_A_DAY, default=0.2, show_default=True, metavar="N", help="Stops and restarts a day.")
-@click.option("--changes", type=_A_DAY, default=0.0, show_default=True, metavar="N", help="Changed lists a day.")
-@click.option("--freezes", type=_A_DAY, default=0.2, show_default=True, metavar="N", help="Frozen processes a day.")
-@click.option("--jumps", type=_A_DAY, default=0.1, show_default=True, metavar="N", help="Clocks set a day.")
+@click.option("--days", type=click.FloatRange(0.001, 36_500), default=7.0, help="Days to simulate.")
+@click.option("--seed", type=int, default=0, help="Random seed; with --from it determines the trace.")
+@click.option("--crashes", type=_A_DAY, default=1.0, metavar="N", help="Crashes per day.")
+@click.option("--stops", type=_A_DAY, default=0.2, metavar="N", help="Restarts per day.")
+@click.option("--changes", type=_A_DAY, default=0.0, metavar="N", help="Changes of the task list per day.")
+@click.option("--freezes", type=_A_DAY, default=0.2, metavar="N", help="Process freezes per day.")
+@click.option("--jumps", type=_A_DAY, default=0.1, metavar="N", help="Clock jumps per day.")
 @click.option(
-    "--corrections", type=_A_DAY, default=0.02, show_default=True, metavar="N",
-    help="Clocks corrected a day, by up to 5 days.",
+    "--corrections", type=_A_DAY, default=0.02, metavar="N",
+    help="Clock corrections per day, by up to 5 days.",
 )  # fmt: skip
-@click.option("--faults", type=_A_DAY, default=0.2, show_default=True, metavar="N", help="Failing disks a day.")
-@click.option("--failing", type=_PERCENT, default=10.0, show_default=True, metavar="PERCENT", help="Runs that fail.")
-@click.option("--slow", type=_PERCENT, default=20.0, show_default=True, metavar="PERCENT", help="Runs that take time.")
-@click.option("--hanging", type=_PERCENT, default=0.0, show_default=True, metavar="PERCENT", help="Runs that hang.")
-@click.option("--timezone", metavar="ZONE", default="UTC", show_default=True, help="IANA zone of the schedules.")
+@click.option("--faults", type=_A_DAY, default=0.2, metavar="N", help="Disk failures per day.")
+@click.option("--failing", type=_PERCENT, default=10.0, metavar="PERCENT", help="Share of runs that fail.")
+@click.option("--slow", type=_PERCENT, default=20.0, metavar="PERCENT", help="Share of slow runs.")
+@click.option("--hanging", type=_PERCENT, default=0.0, metavar="PERCENT", help="Share of runs that hang.")
+@click.option("--timezone", metavar="ZONE", default="UTC", help="IANA time zone of schedules.")
 @click.option(
-    "--dialect", type=click.Choice(["posix", "extended"]), default="posix", show_default=True,
-    help="Cron language of registrations; a FILE is always extended.",
+    "--dialect", type=WordType(["posix", "extended"]), default="posix",
+    help="Cron dialect of registrations; a FILE is always extended.",
 )  # fmt: skip
 @click.option(
-    "--contract", type=click.Choice([name for name in PRESETS if name in SUITES and name != "kron"]),
-    default=DEFAULT.name, show_default=True, help="Rules to go by.",
+    "--contract", type=WordType([name for name in PRESETS if name in SUITES and name != "kron"]),
+    default=DEFAULT.name, help="Rules for late and failed runs.",
 )  # fmt: skip
 @click.option(
     "--trace", "trace_path", type=click.Path(path_type=Path, dir_okay=False), default=Path("trace.jsonl"),
-    show_default=True, help="Where the trace is written.",
+    help="Write the trace to this file.",
 )  # fmt: skip
-@click.option("--force", is_flag=True, help="Overwrite a trace that exists.")
-@click.option("--verify", is_flag=True, help="Judge the trace; exit 1 if a property is violated.")
+@click.option("--force", is_flag=True, help="Overwrite an existing trace.")
+@click.option("--verify", is_flag=True, help="Check the trace; exit 1 if a property is violated.")
 def simulate(
     what: str, *, since: str | None, days: float, seed: int, timezone: str, dialect: Dialects, contract: str,
     trace_path: Path, force: bool, verify: bool, failing: float, slow: float, hanging: float, **accidents: float,
 ) -> None:  # fmt: skip
-    """Live through days of a job FILE, or of the registrations NAME of a Python MODULE, on a virtual clock.
+    """Simulate days of a schedule on a virtual clock, with faults.
 
-    The scheduler, its rules and its recovery are the real ones; callbacks, disk and accidents are drawn from the seed.
-    Nothing of yours is run. Jobs go by the rules of the library, whatever their @policy says; those without times, as
-    of @reboot, are left out. A trace that exists is not overwritten.
+    The scheduler, its rules and its recovery are real; callbacks, disk and faults are drawn from the seed, and no
+    command or function of yours runs. Jobs of a FILE follow the rules of the library, not their @policy; @reboot jobs
+    are left out.
     """
     behaviour = CallbackBehaviour(slow=slow / 100, failing=failing / 100, hanging=hanging / 100)
     reader = ScheduleReader(PRESETS[contract], dialect, timezone)
@@ -140,5 +141,5 @@ def _print_summary(scenario: Scenario, summary: SimulationSummary, path: Path) -
         f"{pluralize(summary.positions, 'event')} in {path}"
     )
     if summary.accidents:
-        told = ", ".join(f"{kind} {count:,}" for kind, count in sorted(summary.accidents.items()))
-        click.echo(f"accidents: {told}")
+        counts = ", ".join(f"{kind} {count:,}" for kind, count in sorted(summary.accidents.items()))
+        click.echo(f"accidents: {counts}")

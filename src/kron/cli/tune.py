@@ -17,6 +17,7 @@ from kron.cli.host_files import HostFiles, HostSelection, end_without_jobs, host
 from kron.cli.job_selection import AT_PATH, FILES, SINCE, parse_span, zone_of
 from kron.cli.load_workers import count_load
 from kron.console.output import pluralize, print_json, print_table, progress
+from kron.console.parameters import WordType
 from kron.console.program import file_errors
 from kron.errors import InvalidDefinitionError, display_text
 from kron.forecast.load import PEAKS, StartCounts
@@ -98,36 +99,26 @@ _SHOWN = 20  # changes; JSON and the patch have all
 
 @click.command()
 @FILES
-@click.option("--budget", type=click.IntRange(1), metavar="N", help="So many starts at most.")
-@click.option("--per", type=click.Choice(list(PEAKS)), default="second", show_default=True, help="In which time.")
+@click.option("--budget", type=click.IntRange(1), metavar="N", help="Allow at most N starts in each --per.")
+@click.option("--per", type=WordType(list(PEAKS)), default="second", help="Unit of --budget.")
 @SINCE
-@click.option("--to", "until", metavar="T", help="The end of the span [default: 7d]; with --job, the second to hit.")
-@click.option("--job", metavar="NAME", help="Print a salt with which this job runs at --to.")
+@click.option("--to", "until", metavar="T", help="End of the span; with --job, the second to hit. [default: 7d]")
+@click.option("--job", metavar="NAME", help="Print a salt with which this job runs at --to. Replaces --budget.")
 @AT_PATH
-@click.option("--write", is_flag=True, help="Change the files.")
+@click.option("--write", is_flag=True, help="Change the files instead of printing a patch.")
 @host_options
 @ALLOW_EMPTY
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def tune(
-    files: tuple[str, ...],
-    *,
-    budget: int | None,
-    per: str,
-    since: str | None,
-    until: str | None,
-    job: str | None,
-    at_path: str | None,
-    write: bool,
-    whose: HostSelection,
-    allow_empty: bool,
-    as_json: bool,
-) -> None:
-    """Propose salts and windows that keep the starts of job files under a budget, with the smallest change.
+    files: tuple[str, ...], *, budget: int | None, per: str, since: str | None, until: str | None, job: str | None,
+    at_path: str | None, write: bool, whose: HostSelection, allow_empty: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Propose salts and windows that keep starts under a budget.
 
-    Prints the gain and a patch; --write makes the changes, and keeps comments and layout. Jobs whose identity or salt
-    depends on the host, or that several hosts have, are left alone. Exit 1 if the budget is out of reach.
+    Prints the smallest change as a patch; --write applies it and keeps comments and layout. Jobs whose identity or salt
+    depends on the host, or that several hosts have, are not changed. Exits with 1 if the budget is out of reach.
 
-    With --job NAME --to T, prints a salt with which NAME runs at the second T; exit 1 if there is none.
+    With --job NAME --to T, prints a salt with which NAME runs at the second T, or exits with 1 if there is none.
     """
     if (budget is None) == (job is None):
         raise click.UsageError("give either --budget N, or --job NAME and --to T")

@@ -32,15 +32,15 @@ _STEP = 50_000  # events between two signs of life
 @click.command()
 @click.argument("trace", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as one JSON object.")
-@click.option("--recompute", is_flag=True, help="Also decide anew what was decided, from its definition.")
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Draw the trace into this file.")
+@click.option("--recompute", is_flag=True, help="Also compute recorded decisions and due times again.")
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Also write the trace as an HTML page.")
 def verify(trace: Path, *, as_json: bool, recompute: bool, html: Path | None) -> None:
-    """Judge a TRACE: which properties of the theory hold, which are violated where and by whom, which are still open.
+    """Check a recorded trace against the properties of Kron.
 
-    With --recompute, each Decision whose definition is a schedule line is made anew, and so are the Dues of a trace
-    that names them; a difference is a violation of the property R.
+    Prints which properties hold, which are violated and where, and which are undecided. --recompute computes again each
+    Decision whose definition is a schedule line and each recorded Due; a difference violates the property R.
 
-    Exit 0 nothing is violated, 1 something is, 2 the file is no trace.
+    Exit codes: 0 no violation, 1 a property is violated, 2 wrong usage or the file is not a trace.
     """
     with _readable_twice(trace) as path:
         header, report, recomputed = verify_file(path, recompute=recompute)
@@ -72,7 +72,7 @@ def verify(trace: Path, *, as_json: bool, recompute: bool, html: Path | None) ->
 def verify_file(trace: Path, *, recompute: bool = False) -> tuple[TraceHeader, TraceReport, Recomputation | None]:
     """Read a trace, and before it look whether it names its own Dues.
 
-    Return its header, the report, which holds what came of deciding anew, and the rest of that, if it was asked for.
+    Return its header, the report with the violations of the recomputation, and the recomputation itself, if wanted.
     """
     with _open(trace) as file:
         named = {event for line in file for event in _PULSES if f'"{event}"' in line and _is_of(line, event)}

@@ -1,4 +1,4 @@
-"""Every step from text to chosen second, for people and as JSON; whoever asks, the explanation is the same."""
+"""Every step from the text to the chosen second, as `kron explain`, `krond explain` and `kron k8s explain` print it."""
 
 import json
 from collections.abc import Iterable

@@ -1,12 +1,14 @@
 """Types of options that several programs have: paths that are not empty, names, durations and addresses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
 import click
 
-from kron.errors import InvalidDefinitionError, InvalidDurationError
+from kron.errors import InvalidDefinitionError, InvalidDurationError, InvalidInstantError, display_text
+from kron.errors.diagnostics import unknown_value
 from kron.instant import parse_duration
 from kron.jobfile.settings import parse_listen
 from kron.kronjob.kronjob import LONGEST_NAME, LONGEST_NAMESPACE, is_dns_label, is_dns_subdomain
@@ -14,8 +16,17 @@ from kron.kronjob.kronjob import LONGEST_NAME, LONGEST_NAMESPACE, is_dns_label, 
 CommandDecorator = Callable[[Callable[..., Any]], Any]  # an option or an argument, without its value
 
 
+@contextmanager
+def naming(option: str, hint: str = "") -> Iterator[None]:
+    """Name the option in an error about the time or the duration that is its value."""
+    try:
+        yield
+    except (InvalidInstantError, InvalidDurationError) as error:
+        raise click.BadParameter(f"{error.message}{hint}", param_hint=option) from error
+
+
 class NonEmptyPath(click.Path):
-    """A path that is not empty: Python takes an empty one for the current directory, and nobody means that."""
+    """A path that is not empty: Python would read an empty one as the current directory."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "":
@@ -23,6 +34,16 @@ class NonEmptyPath(click.Path):
         if not (self.exists or self.readable or self.writable):  # nothing is asked of it: its disk may not answer
             return self.coerce_path_result(value)
         return super().convert(value, param, ctx)
+
+
+class WordType(click.Choice):  # type: ignore[type-arg] # older versions of click have none
+    """One of a few words. The error for any other names the nearest one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value in self.choices:
+            return super().convert(value, param, ctx)
+        error = unknown_value("word", value, self.choices)
+        return self.fail(f"{error.reason}, found {display_text(str(value))!r}; {error.fix}", param, ctx)
 
 
 class DnsName(click.ParamType):  # type: ignore[type-arg] # older versions of click have none

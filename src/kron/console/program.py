@@ -6,12 +6,15 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from importlib import import_module
+from itertools import groupby
 from typing import Any
 
 import click
 from click.shell_completion import get_completion_class
 
+from kron.console.parameters import WordType
 from kron.errors import (
     ControlError,
     CronCalculationError,
@@ -21,28 +24,54 @@ from kron.errors import (
     NoRunError,
     StateDirectoryError,
     caret,
+    display_text,
 )
-from kron.errors.base import safe_text
+from kron.errors.base import nearest, safe_text
+from kron.errors.diagnostics import diagnostic_of
 
 _INTERRUPTED = 128 + signal.SIGINT
 
 
+CommandTable = Mapping[str, tuple[str, str, str]]  # by name: heading, `package.module:variable`, example
+SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "show_default": True}  # of a program
+_INDENTS = 6  # columns that click leaves around the names of commands in a listing
+
+
 class DeferredGroup(click.Group):
-    """A group of commands of which each is imported when it is called, so that it does not wait for all the others."""
+    """A group of commands under headings. A command is imported when it is called, not with the program."""
 
-    def __init__(self, *args: Any, places: Mapping[str, str] | None = None, **kwargs: Any) -> None:
-        """`places` says where each lies, as `package.module:name`, in the order in which they are shown."""
+    def __init__(self, *args: Any, table: CommandTable, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._places = places or {}
+        self._table = table
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*self._places, *(name for name in super().list_commands(ctx) if name not in self._places)]
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 # click gives it
+        return [*self._table]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in self._places and cmd_name not in self.commands:
-            module, _, name = self._places[cmd_name].partition(":")
-            self.add_command(getattr(import_module(module), name))
+        if cmd_name in self._table and cmd_name not in self.commands:
+            _, place, example = self._table[cmd_name]
+            module, _, variable = place.partition(":")
+            command = copy(getattr(import_module(module), variable))  # programs share commands, but not examples
+            command.epilog = f"\b\nExample:\n  {example}" if example else None
+            self.add_command(command)
         return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, self._table))
+        for heading, names in groupby(self._table, lambda name: self._table[name][0]):
+            found = [(name.ljust(width), self.get_command(ctx, name)) for name in names]
+            with formatter.section(heading):
+                limit = formatter.width - _INDENTS - width
+                formatter.write_dl([(name, each.get_short_help_str(limit)) for name, each in found if each])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if not ctx.resilient_parsing and args[0][:1] != "-" and self.get_command(ctx, args[0]) is None:
+            near = nearest(args[0], self._table)
+            fix = f"; did you mean {near}?" if near else "."
+            raise click.UsageError(f"No such command {display_text(args[0])!r}{fix}", ctx)
+        return super().resolve_command(ctx, args)
 
 
 class ProgramGroup(DeferredGroup):
@@ -54,10 +83,10 @@ class ProgramGroup(DeferredGroup):
         except KronError as error:
             _print_error(str(ctx.info_name), error, ctx.obj if isinstance(ctx.obj, str) else "")
             ctx.exit(_exit_code(error))
-        except KeyboardInterrupt:  # as others end that follow something: without a word
+        except KeyboardInterrupt:  # the usual end of a command that follows output: no message
             ctx.exit(_INTERRUPTED)
-        except OverflowError:  # of a moment that somebody names: what surrounds it would lie outside
-            click.secho(f"{ctx.info_name}: error: a time lies outside of the years 1 to 9999", fg="red", err=True)
+        except OverflowError:  # a time that the user gave is too close to the end of the calendar
+            click.secho(f"{ctx.info_name}: error: a time is outside the years 1 to 9999", fg="red", err=True)
             ctx.exit(2)
 
 
@@ -71,18 +100,15 @@ def _exit_code(error: KronError) -> int:
 
 
 def _print_error(program: str, error: KronError, text: str) -> None:
-    """Print the message, and where the place is known the text with a caret under it and what would be right."""
-    click.secho(f"{program}: error: {safe_text(error.message)}", fg="red", err=True)
+    """Print the message, and where the place is known the text with a caret under it."""
+    message, position = f"error: {error.message}", None
+    if isinstance(error, InvalidCronExpressionError | InvalidDefinitionError):
+        message, position = str(diagnostic_of(error, file="", line=0)), error.position
     if isinstance(error, InvalidCronExpressionError):
-        text, position, fix = error.expression, error.position, error.fix
-    elif isinstance(error, InvalidDefinitionError) and error.position is not None:
-        position, fix = error.position, ""  # its message ends with the fix
-    else:
-        return
-    if text:
+        text = error.expression
+    click.secho(f"{program}: {safe_text(message)}", fg="red", err=True)
+    if text and position is not None:
         click.echo("\n".join(f"  {line}" for line in caret(text, position).split("\n")), err=True)
-    if fix:
-        click.secho(f"  {fix}", fg="green", err=True)
 
 
 @contextmanager
@@ -114,24 +140,14 @@ def run_program(group: click.Group, program: str) -> None:
         os._exit(2)  # what is still in the buffer cannot be written either
 
 
-_SAYS = """Print the completion script of a shell.
+@click.command()
+@click.argument("shell", type=WordType(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print a shell completion script.
 
-\b
-  bash:  eval "$({0} completion bash)"        in ~/.bashrc
-  zsh:   eval "$({0} completion zsh)"         in ~/.zshrc
-  fish:  {0} completion fish | source         in config.fish
-"""
-
-
-def completion_command(program: str) -> click.Command:
-    """Return the command for the group of a program."""
-
-    @click.command(help=_SAYS.format(program))
-    @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-    @click.pass_context
-    def completion(context: click.Context, shell: str) -> None:
-        maker = get_completion_class(shell)
-        assert maker is not None  # the choice above lists only shells that have one
-        click.echo(maker(context.find_root().command, {}, program, f"_{program.upper()}_COMPLETE").source())
-
-    return completion
+    Evaluate it in ~/.bashrc or ~/.zshrc. For fish, pipe it to `source` in config.fish.
+    """
+    root, maker = context.find_root(), get_completion_class(shell)
+    assert maker is not None  # the words above are shells that have one
+    click.echo(maker(root.command, {}, str(root.info_name), f"_{str(root.info_name).upper()}_COMPLETE").source())

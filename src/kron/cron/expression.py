@@ -307,7 +307,7 @@ def _expand(text: str, parts: list[str], dialect: Dialect) -> str:
     if macro == REBOOT:
         _refuse(text, f"names no time ({REBOOT})", start, "it is a job of krond, not a schedule")
     if macro.startswith("@"):
-        _refuse(text, f"uses an unknown macro ({macro[:20]})", start, OneOf(tuple(EXTENDED.macros)))
+        _refuse(text, f"uses an unknown macro ({macro[:20]})", start, OneOf(tuple(EXTENDED.macros), macro))
     fix = {
         4: "add the field that is missing: minute hour day month weekday",
         6: "remove the seconds or the year: cron has neither",

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from kron.cron.dialect import EXTENDED, UNITS, WEEKDAY, Dialect, Unit
 from kron.cron.frozen import Frozen
 from kron.errors import FieldParseError
+from kron.errors.base import nearest
 
 _ALL = {unit: (2 << unit.high) - (1 << unit.low) for unit in UNITS}
 _NUMBERS = {unit: {str(value): 1 << value for value in range(unit.low, unit.high + 1)} for unit in UNITS}
@@ -216,11 +217,9 @@ class _Element:
         if "*" in text:
             return self.error(f"has * beside other characters ({text[:20]})", offset + text.index("*"), "write * alone")
         if text.isalpha() and text.isascii():
-            known = (
-                f"use a name from {next(iter(unit.names))} to {list(unit.names)[-1]}"
-                if unit.names
-                else "write a number"
-            )
+            near, names = nearest(text, unit.names), [*unit.names]
+            known = f"use a name from {names[0]} to {names[-1]}" if names else "write a number"
+            known = f"did you mean {near}?" if near else known
             return self.error(f"has an unknown name ({text[:20]})", offset, known)
         wrong = next((i for i, character in enumerate(text) if not ("0" <= character <= "9")), 0)
         return self.error(

@@ -50,7 +50,7 @@ def decide(timing: Timing | Decision, nominal: datetime) -> Decision:
 
 
 def replay(decision: Decision) -> Decision:
-    """Return the decision made anew from nothing but a recorded one and the time zone data in use.
+    """Compute a recorded decision again, from nothing but the record and the time zone data in use.
 
     With the same data it is equal to the recorded one, unless that was altered.
     """
@@ -113,12 +113,12 @@ def _candidate(terms: Terms, start: Instant, u: float) -> Instant:
 
 
 def _place(terms: Terms, x: float) -> int:
-    """Return the whole seconds from the window's start that x stands for; both ends of the window can be reached."""
+    """Return the whole seconds from the window's start for x; both ends of the window can be reached."""
     return min(max(int(x * (terms.width + 1)), 0), terms.width)
 
 
 class Candidate(NamedTuple):
-    """One attempt: the number drawn, the second it stands for, and the clause that rejected it (empty if none did)."""
+    """One attempt: the number drawn, its second, and the clause that rejected it (empty if none did)."""
 
     attempt: int
     u: float

@@ -24,7 +24,7 @@ from kron.errors.diagnostics import Choice, parse_choice
 from kron.instant import MAX_DURATION, SECOND, Instant, format_instant, parse_instant
 
 Value = TypeVar("Value")
-_encode = json.JSONEncoder(ensure_ascii=False).encode  # made once: json.dumps would make it anew for every decision
+_encode = json.JSONEncoder(ensure_ascii=False).encode  # made once: json.dumps would make one for every decision
 ALGORITHM_VERSION = 1
 MAX_ATTEMPTS = 64  # SPEC: the sampling budget is deterministic and fixed; part of algorithm version 1
 NO_CANDIDATE = "no candidate accepted within MaxAttempts"

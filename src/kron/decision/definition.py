@@ -23,6 +23,7 @@ KEYS = (
     "schedule", "timezone", "dialect", "gap", "repeated", "window", "distribution", "seed", "salt", "only", "avoid",
 )  # fmt: skip
 _TEXT_OR_TABLE = ("window", "distribution", "seed")
+_WHOLE = ("window", "distribution", "timezone", "constraint")  # what a line has under the name of a modifier
 _ALIASES = {"timeZone": "timezone"}  # how Kubernetes spells it
 
 
@@ -61,22 +62,21 @@ def read_modifier(modifier: Modifier) -> Parts:
 
 @contextmanager
 def locate_errors(modifier: Modifier) -> Iterator[None]:
-    """Give errors raised inside the position of the modifier that they are about."""
+    """Give errors raised inside the place and the name of the modifier that they are about."""
     try:
         yield
     except InvalidDefinitionError as error:
         for each in error.all_errors:
             if isinstance(each, InvalidDefinitionError) and each.position is None:
                 each.position = modifier.position
+                last = each.field.replace(" ", ".").rpartition(".")[2]
+                each.where = f"@{modifier.name}" if last in (modifier.name, *_WHOLE) else f"@{modifier.name} {last}"
         raise
     except UnknownTimezoneError as error:
-        raise InvalidDefinitionError(
-            field="timezone",
-            found=modifier.arguments,
-            reason="must be an IANA time zone",
-            fix=error.fix,
-            position=modifier.position,
-        ) from error
+        reason = "must be an IANA time zone"
+        again = InvalidDefinitionError(field="timezone", found=modifier.arguments, reason=reason, fix=error.fix)
+        again.position, again.where = modifier.position, "@tz"
+        raise again from error
 
 
 def read_window(given: object) -> Window:

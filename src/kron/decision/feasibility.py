@@ -125,7 +125,7 @@ _DAYS = 400  # more than a year, so that every season and every holiday is in it
 _PERIODS = 400
 _SPANS = 10_000  # of long windows fewer periods are enough
 _TIMES = 24  # of a day that are looked at
-_LONGEST = 3  # days that a window may touch to be told apart by which of them are allowed
+_LONGEST = 3  # days that a window may touch to be classified by which of them are allowed
 _FAR_AHEAD = timedelta(days=41 * 366)  # the rarest expression, a leap day on one weekday, comes within forty years
 _DAY_MINUTES = 1440  # minutes
 _BEFORE = 2 * _LONGEST  # days before the first one, for windows that begin earlier than their nominal times

@@ -37,7 +37,7 @@ class TrailingText(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ScheduleLine:
-    """What stands in a line: the expression, the modifiers by name, and what follows them."""
+    """The parts of a line: the expression, the modifiers by name, and the rest."""
 
     expression: str
     modifiers: dict[str, Modifier]
@@ -147,7 +147,7 @@ def quote(text: str) -> str:
 
 
 def unquote(word: str) -> str:
-    """Return the text that a word stands for: itself, or what stands between quotes that hold all of it."""
+    """Return the text of a word, without the quotes around all of it."""
     if '"' not in word:
         return word
     result, escaped = [], False

@@ -1,7 +1,7 @@
 """Every error of Kron: one tree, each with a stable name, a message for people and details for machines.
 
 An error's `name` is its class name and its `details` are a plain mapping. Nothing else lives here: no parsing, no
-formatting of time, no policy. The parts of the package hold the classes; this is where everybody takes them from.
+formatting of time, no policy. The modules of the package define the classes; other packages import them from here.
 """
 
 from kron.errors.base import (

@@ -1,7 +1,7 @@
 """KronError, and how text of users and of other programs appears in messages, on terminals and in logs."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 _SHOWN = 200  # characters of a user's text repeated inside a message: enough to recognise it, never a megabyte
@@ -56,6 +56,14 @@ def _restore(kind: type[KronError], message: str, state: dict[str, object]) -> K
     KronError.__init__(error, message)
     vars(error).update(state, details=MappingProxyType(state["details"]))  # type: ignore[arg-type] # a dict, see above
     return error
+
+
+def nearest(found: str, words: Iterable[str], *, alike: float = 0.6) -> str:
+    """Return the word that `found` most resembles, or an empty text; `alike` is the least likeness, from 0 to 1."""
+    from difflib import get_close_matches  # only a wrong word needs it
+
+    by_folded = {word.casefold(): word for word in words}
+    return next((by_folded[near] for near in get_close_matches(found[:40].casefold(), by_folded, 1, alike)), "")
 
 
 def cause_text(cause: BaseException) -> str:

@@ -15,6 +15,7 @@ from kron.errors import (
     display_text,
     escape_unprintable,
 )
+from kron.errors.base import nearest
 
 
 class ErrorCollector:
@@ -44,8 +45,6 @@ class ErrorCollector:
 
 Choice = TypeVar("Choice", bound=Enum)
 
-_ALIKE = 0.6  # of 1, by difflib: a slip of the finger, not another word
-
 
 def parse_choice(enum: type[Choice], field: str, value: object) -> Choice:
     """Return the member whose value is exactly `value`."""
@@ -61,7 +60,7 @@ def parse_choice(enum: type[Choice], field: str, value: object) -> Choice:
 def unknown_value(field: str, found: object, known: Iterable[str]) -> InvalidDefinitionError:
     """Return the error for a word outside a closed list, with the nearest one as the fix."""
     words = list(known)
-    near = _nearest(str(found), words, _ALIKE)
+    near = nearest(str(found), words)
     return InvalidDefinitionError(
         field=field,
         found=str(found),
@@ -75,19 +74,12 @@ def suggest_key(key: str, known: Iterable[str], other_words: Mapping[str, str]) 
     words, word = list(known), key.casefold()
     if word in other_words and word not in words:
         return f"did you mean {other_words[word]}?"
-    if near := _nearest(key, words, _ALIKE):
+    if near := nearest(key, words):
         return f"did you mean {near}?"
-    return f"the nearest one is {_nearest(key, words, 0.0)}"
+    return f"the nearest one is {nearest(key, words, alike=0)}"
 
 
-def _nearest(found: str, words: list[str], cutoff: float) -> str:
-    from difflib import get_close_matches  # only a wrong word needs it
-
-    near = get_close_matches(found[:40].casefold(), [word.casefold() for word in words], n=1, cutoff=cutoff)
-    return next((word for word in words if near and word.casefold() == near[0]), "")
-
-
-Severity = Literal["error", "warning", "notice"]  # a notice tells what is done, and never that it is wrong
+Severity = Literal["error", "warning", "notice"]  # a notice is information, not a problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +118,11 @@ def diagnostic_of(error: KronError, *, file: str, line: int) -> Diagnostic:
     """Return the finding that says what an error of a definition says."""
     match error:
         case InvalidCronExpressionError():
-            return Diagnostic("error", error.field, error.reason, error.remedy, file, line)
+            message = f'{error.problem} in "{display_text(error.expression)}"'
+            return Diagnostic("error", "schedule", message, error.remedy, file, line)
         case InvalidDefinitionError():
             found = f', found "{display_text(error.found)}"' if error.found else ""
-            return Diagnostic("error", error.field, f"{error.reason}{found}", error.remedy, file, line)
+            return Diagnostic("error", error.where, f"{error.reason}{found}", error.remedy, file, line)
         case UnknownTimezoneError():
             message = f'must be an IANA time zone, found "{display_text(str(error.details["timezone"]))}"'
             return Diagnostic("error", "timezone", message, error.fix, file, line)

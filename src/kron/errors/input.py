@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from kron.errors.base import KronError, caret, display_text, truncate
+from kron.errors.base import KronError, caret, display_text, nearest, truncate
 
 # --- what would be right ----------------------------------------------------------------------------------------------
 
@@ -10,8 +10,8 @@ from kron.errors.base import KronError, caret, display_text, truncate
 class Fix(NamedTuple):
     """A setting that would be right, under the key that a job file has for it.
 
-    It is data, because a line, a table and a manifest write the same setting in different ways: whoever knows what the
-    definition came from calls `worded`. `note` says more about the value, such as `or longer`.
+    It is data, because a line, a table and a manifest write the same setting in different ways: code that knows where
+    the definition came from calls `worded`. `note` says more about the value, such as `or longer`.
     """
 
     key: str
@@ -32,12 +32,14 @@ class Fix(NamedTuple):
 
 
 class OneOf(NamedTuple):
-    """Words of which one would be right. Whoever accepts more of them adds its own."""
+    """Words of which one would be right, and the word found instead. A caller that accepts more words adds its own."""
 
     words: tuple[str, ...]
+    found: str
 
     def __str__(self) -> str:
-        return f"use one of {' '.join(self.words)}"
+        near = nearest(self.found, self.words, alike=0.7)
+        return f"did you mean {near}?" if near else f"use one of {' '.join(self.words)}"
 
 
 Remedy = str | Fix | OneOf  # a text is for what is said in the same words everywhere
@@ -79,6 +81,7 @@ class InvalidCronExpressionError(KronError):
         self.reason = reason
         self.position = position
         self.remedy = fix
+        self.problem = reason if field == "expression" else f"{field} field {reason}"  # for the author of a job
 
     @property
     def fix(self) -> str:
@@ -187,14 +190,15 @@ class OutOfRangeError(KronError):
 class InvalidDefinitionError(KronError):
     """A part of a job's definition is wrong; `field` names the part in the words of the text it came from.
 
-    Where the definition came from a line, `position` is the offset of the offending character in it.
+    Where the definition came from a line, `position` is the offset of the offending character in it, and `where` names
+    the part as the line does, such as `@win duration`.
     """
 
     def __init__(self, *, field: str, found: str, reason: str, fix: Remedy = "", position: int | None = None) -> None:
         what = f', found "{display_text(found)}"' if found else ""
         tail = f"; {fix}" if fix else ""
         super().__init__(f"{field}: {reason}{what}{tail}", field=field, found=truncate(found), reason=reason)
-        self.field = field
+        self.field = self.where = field
         self.found = found
         self.reason = reason
         self.remedy = fix

@@ -90,7 +90,7 @@ class TaskListMismatchError(KronError):
 
 
 class IllegalTransitionError(KronError):
-    """A state was asked to change in a way that its table does not have: a bug in Kron, never a user's mistake."""
+    """A transition that the table of states does not have: a bug in Kron, never a user's mistake."""
 
     def __init__(self, *, state: str, trigger: str) -> None:
         super().__init__(f"No transition from {state} by {trigger}", state=state, trigger=trigger)
@@ -149,7 +149,7 @@ class TaskInvalidStructureError(TaskTryDeserializeError):
 
 
 class LedgerError(KronError):
-    """A ledger cannot do what it was asked to; nothing was changed."""
+    """An operation of a ledger failed; nothing was changed."""
 
     task: str | None = None  # the task to blame; None: the ledger as a whole failed
 
@@ -159,7 +159,7 @@ def _with_cause(cause: Exception | None) -> dict[str, object]:
 
 
 class LedgerUnusableError(LedgerError):
-    """What lies at a ledger's path is no ledger that this version of Kron can use; it was left untouched."""
+    """The file of a ledger is missing, or this version of Kron cannot use it; it was not changed."""
 
     def __init__(self, *, path: str, reason: str, fix: str = "", cause: Exception | None = None) -> None:
         """`cause` is the original error, which the message does not repeat."""
@@ -204,14 +204,14 @@ class LedgerConflictError(LedgerError):
 
 
 class JobActiveError(KronError):
-    """A run was asked for while one is active, and the job forbids a second one."""
+    """A run was triggered while one is active, and the job forbids a second one."""
 
     def __init__(self, *, identity: str) -> None:
         super().__init__(f"{display_text(identity)} is active, and its concurrency is forbid", identity=identity)
 
 
 class SchedulerNotRunningError(KronError):
-    """A run was asked for while the scheduler starts nothing."""
+    """A run was triggered while the scheduler starts nothing."""
 
     def __init__(self) -> None:
         super().__init__("The scheduler drains, and starts nothing")
@@ -226,34 +226,42 @@ class StateDirectoryError(KronError):
 
 
 class UnknownJobError(KronError):
-    """Nobody knows a job of that name, or several are meant."""
+    """No job has that name, or several have it."""
 
-    def __init__(self, *, job: str, identities: tuple[str, ...] = (), errors: tuple[str, ...] = ()) -> None:
-        tail = f"; it may be {', '.join(map(display_text, identities))}" if identities else ""
+    def __init__(
+        self, *, job: str, identities: tuple[str, ...] = (), errors: tuple[str, ...] = (), near: str = ""
+    ) -> None:
+        tail = f"; did you mean {display_text(near)}?" if near else ""
+        if identities:
+            tail = f"; name it by its identity: {', '.join(map(display_text, identities))}"
         if errors:
-            tail = f" that krond runs, and may be in a file that failed: {'; '.join(errors)}"
+            tail = f" that krond runs{tail}; it may be in a file with errors: {'; '.join(errors)}"
         reason = "is the name of several jobs" if identities else "is not a job"
+        self.near = near
         super().__init__(
             f"{display_text(job)} {reason}{tail}", job=job, identities=list(identities), errors=list(errors)
         )
 
 
 class UnknownRunError(KronError):
-    """Nobody knows a run of that name, nor a job."""
+    """No run and no job has that name."""
 
-    def __init__(self, *, run: str) -> None:
-        super().__init__(f"{display_text(run)} is neither a job nor a run", run=run)
+    def __init__(self, *, run: str, near: str = "") -> None:
+        fix = f"did you mean {display_text(near)}?" if near else "krond jobs and krond history list them"
+        super().__init__(f"{display_text(run)} is neither a job nor a run; {fix}", run=run)
 
 
 class NoRunError(KronError):
-    """A run of a job was asked for, and it has none."""
+    """The job has no recorded run."""
 
     def __init__(self, *, job: str) -> None:
-        super().__init__(f"{display_text(job)} has no run yet, or none that is still remembered", job=job)
+        super().__init__(
+            f"{display_text(job)} has no recorded run; krond next {display_text(job)} shows when one is due", job=job
+        )
 
 
 class ControlError(KronError):
-    """The daemon does not answer, or says no."""
+    """The daemon does not answer, or refuses."""
 
     def __init__(self, *, reason: str, exit_code: int = 1) -> None:
         super().__init__(reason, reason=reason)
@@ -261,7 +269,7 @@ class ControlError(KronError):
 
 
 class ListenError(KronError):
-    """A daemon cannot listen where it was told to."""
+    """A daemon cannot listen at its address."""
 
     def __init__(self, *, address: str, reason: str, fix: str = "") -> None:
         tail = f"; {fix}" if fix else ""
@@ -277,7 +285,7 @@ _LONGEST = 2_000  # characters of the server's words: a refusal that lists many 
 
 
 class ApiError(KronError):
-    """The API server did not do what it was asked to."""
+    """A request to the API server failed."""
 
 
 class ApiRefusedError(ApiError):
@@ -314,7 +322,7 @@ class ApiMalformedError(ApiUnreachableError):
 
 
 class KubeconfigError(KronError):
-    """Which cluster is meant, or as whom, cannot be read."""
+    """The kubeconfig is missing, or does not name a cluster and a user."""
 
     def __init__(self, *, path: str, field: str, reason: str, fix: str) -> None:
         place = ": ".join(display_text(part) for part in (path, field) if part)

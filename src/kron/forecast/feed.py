@@ -12,7 +12,7 @@ from kron.forecast.runs import ForecastJob, TimeSpan, merged_decisions
 from kron.instant import MICROSECOND, Instant, format_instant
 
 _FOLD = 75  # octets of a line, its end not counted; RFC 5545, 3.1
-_CONTROLS = dict.fromkeys([*range(32), 127], " ")  # none of them may stand in a text
+_CONTROLS = dict.fromkeys([*range(32), 127], " ")  # none of them is allowed in a text
 _ESCAPES = str.maketrans({**_CONTROLS, "\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n"})
 _HEAD = ("BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Kron//Expected runs//EN")
 
@@ -67,7 +67,7 @@ def _as_ics(rows: Rows, _: Columns) -> Iterator[str]:
 
 
 def _event(entry: ForecastJob, decision: Decision, chosen: Instant) -> str:
-    """Return a run. It takes no time that anybody would have to keep free, and is stamped by its period."""
+    """Return a run as a calendar event that blocks no time; its stamp is that of its period."""
     window = f"{format_instant(decision.window_start)} to {format_instant(decision.window_end)}"
     host = f"\nhost {entry.host}" if entry.host else ""
     about = f"{entry.identity}{host}\nnominal {decision.period_id}\nwindow {window}"
@@ -100,7 +100,7 @@ def _uid(entry: ForecastJob, decision: Decision) -> str:
 
 
 def _host_part(entry: ForecastJob) -> str:
-    """Return what tells runs of several hosts apart that have one identity, and so one seed."""
+    """Return the field that distinguishes runs of several hosts with one identity, and so one seed."""
     return f"-{entry.host.translate(_ESCAPES)}" if entry.host else ""
 
 

@@ -142,7 +142,7 @@ def hours_by_minutes(found: Forecast) -> HeatMap:
 def days_by_hours(found: Forecast, most: int = _MOST_DAYS) -> HeatMap | None:
     """Return the starts in each hour of each day, or of each day of the week where there are more days than wanted.
 
-    None where the series is too coarse to tell hours.
+    None where the series is too coarse to show hours.
     """
     if found.unit == "day":
         return None

@@ -18,7 +18,7 @@ from kron.instant import EPOCH, SECOND, Instant, format_instant, shift
 
 UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 PEAKS = ("second", "minute", "hour")
-WORST = 10  # collisions that are told
+WORST = 10  # collisions that are reported
 MINUTES = 1440  # of a day
 _PARTS = 8  # of a span: more than processes, so that none waits long for the last
 _SHORTEST = 6 * 3600  # seconds of a slice: windows reach over its ends
@@ -47,7 +47,7 @@ _FLAT = Peak()
 
 @dataclass(slots=True)
 class StartCounts:
-    """How many there are in each second of a slice, told as peaks, as a series and by the minute of the day."""
+    """Counts of each second of a slice, as peaks, as a series and by the minute of the day."""
 
     total: int = 0
     peaks: dict[str, Peak] = field(default_factory=lambda: dict.fromkeys(PEAKS, _FLAT))

@@ -38,7 +38,7 @@ class MovedRun(NamedTuple):
 
 
 class ChangedSeed(NamedTuple):
-    """A job whose identity or salt is another: all its seconds are drawn anew, and of an identity history ends, too."""
+    """A job with another identity or salt: all its seconds change, and with the identity its history ends, too."""
 
     identity: str  # the new one
     name: str
@@ -79,7 +79,7 @@ class ClockChangeDay(NamedTuple):
 
 
 def _said(host: str) -> dict[str, object]:
-    """Return the field that tells hosts apart, where an inventory names them."""
+    """Return the field with the host, where an inventory names hosts."""
     return {"host": host} if host else {}
 
 

@@ -18,7 +18,7 @@ from kron.rules.periods import PeriodQueue, effective_time
 
 
 class ForecastJob(NamedTuple):
-    """A job by its name, its timing, a text that tells what it runs, and its host where an inventory names hosts."""
+    """A job by its name, its timing, a text of what it runs, and its host where an inventory names hosts."""
 
     name: str
     timing: Timing

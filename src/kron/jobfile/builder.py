@@ -36,7 +36,7 @@ from kron.jobfile.keys import IN_DEFAULTS, KEYS, Parts
 from kron.jobfile.values import argv_of, is_url
 from kron.rules.policy import Concurrency, Policy
 
-LONGEST_NAME = 255  # characters; a name stands in addresses and in the columns of tables
+LONGEST_NAME = 255  # characters; names are part of URLs and of columns of tables
 _UNTIMED = ("window", "distribution", "strategy", "salt", "only", "avoid", "gap", "repeated")
 _COMMAND = ("user", "group", "cwd", "umask", "stdin", "timeout", "grace", "stdout", "stderr", "output_limit")
 _SAY_HOOKS = {*HOOKS, "late_after", "ping"}
@@ -84,10 +84,10 @@ class JobBuilder:
         if salt := self._defaults.pop("salt", None):
             with self._telling(draft, "salt", {"salt": salt}):
                 expand_placeholders("salt", str(salt.value), self._surroundings)
-                self._defaults["salt"] = salt  # a wrong one is told once, not for every job
+                self._defaults["salt"] = salt  # a wrong one is reported once, not for every job
 
     def build(self, draft: JobDraft) -> HostJob | None:
-        """Return the job, or tell everything that is wrong with it."""
+        """Return the job, or report all its errors."""
         errors = self._report.errors
         for mistake in draft.mistakes:
             self._report.errors_of(mistake, draft.line)
@@ -261,10 +261,10 @@ class JobBuilder:
             yield
         except KronError as error:
             said = merged.get(part)
-            key = "" if isinstance(error, InvalidCronExpressionError) else draft.prefix + (said.key if said else part)
             if isinstance(error, InvalidCronExpressionError) and isinstance(error.remedy, OneOf):
-                error.remedy = OneOf((*error.remedy.words, REBOOT))  # which a job may have, and no schedule
-            self._report.errors_of(error, said.line if said else draft.line, key)
+                error.remedy = OneOf((*error.remedy.words, REBOOT), error.remedy.found)  # a job may have it
+            key, line = (said.key, said.line) if said else (part, draft.line)
+            self._report.errors_of(error, line, draft.prefix + key)
 
 
 def _place(part: str, said: ParsedValue) -> tuple[str, str, int]:

@@ -133,7 +133,7 @@ def _read_variable(match: re.Match[str], number: int, lines: _Lines, report: Fil
     if name in _MAIL and value and not lines.mail_told:
         lines.mail_told = True
         message = "is passed on to the commands; no mail is sent, output is kept with each run"
-        report.add("notice", name, message, "use on_failure to be told", number)
+        report.add("notice", name, message, "set on_failure to be notified", number)
     parse_variable(name, value)
     lines.env[name] = value
 
@@ -193,7 +193,7 @@ def _take_user(line: ScheduleLine) -> tuple[str, str]:
 
 
 def _habits(line: ScheduleLine, lines: _Lines) -> dict[str, object]:
-    """Return what cron does without being told, as far as the line does not say otherwise by a modifier."""
+    """Return cron's defaults as keys, without those that a modifier of the line sets."""
     timezone = lines.timezone
     modifiers = [line.modifiers[name] for name in ("dst", "policy") if name in line.modifiers]
     said = {word.partition("=")[0].strip() for modifier in modifiers for word in modifier.words()}
@@ -211,7 +211,7 @@ def _habits(line: ScheduleLine, lines: _Lines) -> dict[str, object]:
     if line.expression.lower() == REBOOT:
         said |= {"gap", "repeated", "deadline", "window", *(() if timezone else ("timezone",))}
     elif not timezone and "timezone" not in said:
-        reason = "this host does not tell its zone"
+        reason = "the zone of this host is not known"
         raise InvalidDefinitionError(field="timezone", found="", reason=reason, fix="add CRON_TZ=… above the line")
     return {key: value for key, value in usual.items() if key not in said}
 
@@ -225,7 +225,7 @@ def _split_percent(command: str) -> tuple[str, str]:
 
 
 def _name(user: str, command: str, seen: Counter[tuple[str, str]]) -> str:
-    """Return a name that depends on what is run and by whom, and on nothing else of the file."""
+    """Return a name that depends on the command and its user, and on nothing else of the file."""
     word = command.split(None, 1)[0].rstrip("/").rpartition("/")[2]
     base = "".join(character for character in word if character.isprintable())[:_LONGEST_BASE] or "job"
     digest = sha256(f"{user}\n{command}".encode()).hexdigest()[:8]

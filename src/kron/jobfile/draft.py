@@ -11,7 +11,7 @@ from kron.jobfile.keys import KEY_ALIASES, KEYS, Parts
 from kron.jobfile.toml_syntax import Path, format_key
 from kron.jobfile.values import invalid_value
 
-MOST_FINDINGS = 10_000  # of a file: nobody reads more, and a file of garbage must not take hours
+MOST_FINDINGS = 10_000  # of a file: a file of garbage must not take hours
 
 
 class ParsedValue(NamedTuple):
@@ -55,7 +55,7 @@ class FileReport:
 
     @property
     def full(self) -> bool:
-        """Whether there is more wrong than anybody would read."""
+        """Whether the limit of findings is reached."""
         return len(self.findings) >= MOST_FINDINGS
 
     def add(self, level: Severity, field: str, message: str, fix: str, line: int) -> None:

@@ -61,7 +61,7 @@ Hook = Webhook | HookCommand
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """Who is told when a job fails, recovers, is missed or starts late."""
+    """Hooks for a job that fails, recovers, is missed or starts late."""
 
     on_failure: tuple[Hook, ...] = ()
     on_recovery: tuple[Hook, ...] = ()

@@ -28,7 +28,7 @@ class JobFile:
 
 @dataclass(frozen=True, slots=True)
 class HostInfo:
-    """What the host is called, its machine id, its zone and its users; empty where it does not tell."""
+    """The name of the host, its machine id, its zone and its users; empty where unknown."""
 
     host: str = ""
     machine: str = ""

@@ -44,7 +44,7 @@ from kron.jobfile.values import (
 )
 from kron.rules.policy import Concurrency, collect_policy_words
 
-# What a key says, part by part; in the place of a part that is wrong stands its error, so that all of them are told.
+# The parts of a key's value; a wrong part is replaced by its error, so that all errors are reported.
 Parts = list[tuple[str, object]]
 Reader = Callable[[str, object], Parts]
 
@@ -74,7 +74,7 @@ def _read_schedule(_key: str, given: object) -> Parts:
             is_policy = modifier.name == "policy"
             found = collect_policy_words(modifier, mistakes) if is_policy else read_modifier(modifier)
         for key, value in found.items():
-            with mistakes:
+            with mistakes, locate_errors(modifier):
                 parts += KEYS[key].read(key, value)
         parts += [(modifier.name, error) for error in mistakes.errors]
     return parts

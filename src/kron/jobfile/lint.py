@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 
-from kron.cron.dialect import UNITS
 from kron.decision.line import Modifier, TrailingText, parse_line
 from kron.errors import Fix, Remedy, escape_unprintable
 from kron.errors.diagnostics import Diagnostic, Severity
@@ -57,7 +55,6 @@ def _says(modifier: Modifier, key: str) -> bool:
 _EMPTYING = re.compile(r"(?:(?<!>)>\|?|\b(tee))\s*(/dev/(?:stdout|stderr|fd/[12])|/proc/self/fd/[12])\b")
 _MINUTE = timedelta(minutes=1)
 _LONG_PAST = 10 * _MINUTE  # a machine that takes longer to come up is not expected
-_FIELDS = tuple(unit.name for unit in UNITS)
 
 
 def lint_job(job: HostJob, linter: Linter) -> list[Diagnostic]:
@@ -95,7 +92,7 @@ def lint_same_second(job: HostJob) -> list[Diagnostic]:
 
 
 def lint_truncation(job: HostJob) -> list[Diagnostic]:
-    """Return a warning if the text for a shell opens its own output anew, which empties it as it would any file."""
+    """Return a warning if the shell text opens its own output file again, which truncates it."""
     command = job.command
     if command.argv[1:2] != ("-c",) or not (found := _EMPTYING.search(" ".join(command.argv[2:3]))):
         return []
@@ -109,10 +106,8 @@ def lint_truncation(job: HostJob) -> list[Diagnostic]:
 
 
 def _placed(job: HostJob, warning: Diagnostic) -> Diagnostic:
-    if warning.field in _FIELDS:
-        return replace(warning, file=job.file, line=job.line_of("schedule"))
     part = warning.field
-    if part == "constraint" and job.prefix:
+    if part == "constraint":
         part = "only" if "only" in job.line_offsets else "avoid"
     fix = fix_of_job(warning.fix, job)
     if part == "window" and not job.prefix and "@win" not in job.schedule:

@@ -64,7 +64,7 @@ class TomlTables:
 
 
 def parse_toml(text: str, report: FileReport) -> TomlTables:
-    """Return the tables of a text; what is no TOML, or stands in the wrong place, is reported."""
+    """Return the tables of a text; invalid TOML and misplaced tables are reported."""
     parsed = _parse(text, report)
     if parsed is None:
         return TomlTables()

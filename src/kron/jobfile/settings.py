@@ -55,7 +55,7 @@ def parse_listen(key: str, given: object) -> str:
         return text
     host, colon, port = text.rpartition(":")
     if not (colon and host and port.isascii() and port.isdigit() and len(port) < 6 and int(port) <= _HIGHEST_PORT):
-        raise invalid_value(key, text, "must be HOST:PORT, unix:/path or off", 'write listen = "127.0.0.1:8080"')
+        raise invalid_value(key, text, "must be HOST:PORT, unix:/path or off", "write 127.0.0.1:8080")
     return text
 
 

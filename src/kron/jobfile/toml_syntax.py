@@ -41,7 +41,7 @@ def key_lines(text: str) -> dict[Path, int]:
     """Return the line on which each key of a TOML text first stands, by its path; tables in arrays count from 0.
 
     Of a text that is no TOML, the keys before the mistake are returned: saying what is wrong is left to `tomllib`. Keys
-    of inline tables that stand in arrays are not listed. The time it takes grows with the length of the text.
+    of inline tables in arrays are not listed. The time it takes grows with the length of the text.
     """
     scanner = _Scanner(text.replace("\r\n", "\n"))
     with suppress(_Unreadable):
@@ -151,7 +151,7 @@ class _Scanner:
             path = self._path_of_next(open_[-1])
 
     def _to_next_value(self, open_: list[tuple[str, Path | None]], *, ended: bool) -> bool:
-        """Go on to where the next value or key of an open array or table begins; False if nothing is open any more."""
+        """Advance to the next value or key of an open array or table; False if none is open."""
         while open_:
             self._skip(_FILLING)
             closing = open_[-1][0]

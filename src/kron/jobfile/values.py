@@ -52,7 +52,7 @@ def parse_string(key: str, given: object) -> str:
 
 
 def parse_single_line(key: str, given: object) -> str:
-    """Return a text that is not empty and stands on one line."""
+    """Return a text of one line that is not empty."""
     text = parse_string(key, given)
     if not text or not text.isprintable():
         raise invalid_value(key, text, "must be one line and not empty", "write a word, or leave the key out")

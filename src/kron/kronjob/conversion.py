@@ -30,7 +30,7 @@ class Conversion:
 
 
 def to_kronjob(cronjob: Mapping[str, Any]) -> Conversion:
-    """Return the KronJob that does what a CronJob does; what is wrong in it is for the reading of KronJobs to tell."""
+    """Return the KronJob that does what a CronJob does; the parser of KronJobs reports its errors."""
     spec = _spec(cronjob)
     policy: dict[str, Any] = {}
     word = spec.get("concurrencyPolicy") or "Allow"

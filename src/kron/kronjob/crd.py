@@ -63,7 +63,7 @@ def _parameters_fit() -> list[Schema]:
 
 def status_schema() -> Schema:
     """Return the schema of the status, which only the operator writes."""
-    return _object("What became of the job's periods.", _STATUS)
+    return _object("State and outcomes of the job's periods.", _STATUS)
 
 
 def _object(description: str, fields: Mapping[str, Schema], *required: str) -> Schema:
@@ -97,7 +97,7 @@ _HASH = {"maxLength": 64}
 _HANDLED = {
     "periodID": _text("The period's nominal time; of an outage, the first one's.", **_PERIOD),
     "chosenTime": _time("When it was to run.", **_NEAR),
-    "outcome": _text("What became of it.", enum=[*_OUTCOMES]),
+    "outcome": _text("Outcome of the period.", enum=[*_OUTCOMES]),
     "reason": _text("Why, in one word; empty where nothing is to be said.", maxLength=LONGEST_REASON),
     "lastPeriodID": _text("Of an outage: the last period.", **_PERIOD),
     "count": _whole("Of an outage: how many periods.", minimum=1, maximum=MOST_COUNTED),
@@ -117,7 +117,7 @@ _STATUS: Mapping[str, Schema] = {
     "lastPeriodID": _text("The period that was handled last.", **_PERIOD),
     "lastNominalTime": _time("Its nominal time.", **_NEAR),
     "lastChosenTime": _time("When it was to run.", **_NEAR),
-    "lastOutcome": _text("What became of it.", enum=[*_OUTCOMES]),
+    "lastOutcome": _text("Outcome of that period.", enum=[*_OUTCOMES]),
     "lastSuccessfulTime": _time("When a Job last succeeded.", **_NEAR),
     "nextPeriodID": _text("The period that runs next.", maxLength=_LONGEST_TIME),
     "nextNominalTime": _time("Its nominal time."),

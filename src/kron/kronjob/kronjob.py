@@ -62,13 +62,13 @@ def is_dns_label(found: object) -> bool:
 
 
 def job_name(identity: str, nominal: Instant) -> str:
-    """Return the name of the Job of a KronJob's period: equal for everybody who would create it."""
+    """Return the name of the Job of a KronJob's period: the same in every process."""
     digits = sha256(f"{identity}\n{period_id(nominal)}".encode()).hexdigest()[:_DIGITS]
     return f"{identity.partition('/')[2].replace('.', '-')[:_LONGEST_STEM].rstrip('-')}-{digits}"
 
 
 def is_canonical_job(identity: str, nominal: Instant, namespace: str, name: str) -> bool:
-    """Whether a Job lies where a period's does: anybody can write our annotations on any other."""
+    """Whether a Job has the name and namespace of a period's Job. Any user can write our annotations on another Job."""
     return identity.partition("/")[0] == namespace and job_name(identity, nominal) == name
 
 

@@ -11,7 +11,7 @@ from kron.decision.distribution import DISTRIBUTIONS, Distribution
 from kron.decision.seed import Seed
 from kron.decision.timing import Timing
 from kron.decision.window import Window
-from kron.errors import Fix, InvalidCronExpressionError, InvalidDefinitionError, KronError, Remedy, display_text
+from kron.errors import Fix, InvalidDefinitionError, KronError, Remedy, display_text
 from kron.errors.diagnostics import Diagnostic, diagnostic_of, unknown_value
 from kron.instant import ZERO, format_duration
 from kron.kronjob.kronjob import (
@@ -262,9 +262,6 @@ def _finding(error: KronError, path: str) -> Diagnostic:
     """Return what an error says, under the path of a field, or of the part of it that the error itself names."""
     found = diagnostic_of(error, file="", line=0)
     found = replace(found, fix=in_a_manifest(found.fix))
-    if isinstance(error, InvalidCronExpressionError):
-        part = "" if error.field == "expression" else f"{error.field} field "
-        return replace(found, field=path, message=f'{part}{error.reason}, found "{display_text(error.expression)}"')
     return replace(found, field=found.field if found.field.startswith(path) else path)
 
 

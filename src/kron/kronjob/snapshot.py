@@ -81,7 +81,7 @@ class KronJobSnapshot:
 
     @property
     def definition(self) -> tuple[str, bool]:
-        """What tells its definition from another one: what decides about periods, and whether it is invalid."""
+        """A key of its definition: the fields that decide about periods, and whether it is invalid."""
         return self.definition_hash, isinstance(self.spec, InvalidSpec)
 
     @property

@@ -23,7 +23,7 @@ from kron.errors import InvalidDefinitionError
 from kron.errors.diagnostics import parse_choice
 from kron.rules.policy import Concurrency
 
-DURATION = r"^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(h|ms|m|s|us|µs|μs|ns))+)$"  # Go's form; what is too fine is told later
+DURATION = r"^(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(h|ms|m|s|us|µs|μs|ns))+)$"  # Go's form; precision is checked later
 _LONGEST_DURATION = 100  # characters
 _MOST_JOBS = 2**31 - 1  # what CronJob's own limits hold
 _ZONES = ("TZ=", "CRON_TZ=")
@@ -136,12 +136,12 @@ PARAMS = ObjectField(
     most=MOST_PARAMS,
 )
 SPEC = ObjectField(
-    "What the job is, when it runs, and what becomes of late or overlapping runs.",
+    "The job, its schedule, and the policy for late and overlapping runs.",
     {
         "schedule": ValueField(
             "string",
             "Five cron fields (minute, hour, day, month, weekday) with steps and names, or a macro such as @daily; "
-            "the zone stands in timeZone.",
+            "the zone is in timeZone.",
             _read_schedule,
             schema={"minLength": 1, "maxLength": MAX_TEXT_LENGTH, "pattern": "^[^=()]+$"},
             required=True,
@@ -268,7 +268,7 @@ def is_unsatisfiable(constraints: Constraints) -> bool:
 
 
 def exceeds_max_depth(value: Any) -> bool:
-    """Whether objects and lists lie in each other on more levels than anybody means."""
+    """Whether objects and lists are nested more deeply than a spec needs."""
     level: list[Any] = [value] if value and value.__class__ in _CONTAINERS else []
     for _ in range(MAX_DEPTH):
         if not level:

@@ -14,7 +14,7 @@ from kron.rules.job_record import PeriodRecord
 from kron.rules.periods import LOOKED_AHEAD, HandledPeriods
 from kron.rules.verdict import Outcome, Reason
 
-ALWAYS_KEPT = 10  # entries, however old: people want to see what became of the last periods
+ALWAYS_KEPT = 10  # entries, however old: people want to see the last outcomes
 MOST_ENTRIES = 2_000  # of a status: twice the periods that a window with its deadline may span
 MOST_COUNTED = 2**31 - 1  # periods of an outage: of one a second, 68 years
 LONGEST_REASON = 64  # characters: ours are words
@@ -118,7 +118,7 @@ def trim_periods(entries: Sequence[PeriodStatus], now: Instant, span: timedelta)
 
     Of more than a status holds, the youngest stay: a definition has no more in its span, but forged Jobs may add any.
 
-    What is dropped is older than all that is kept: whoever reads them knows that from the oldest on nothing is missing.
+    Dropped entries are older than all that are kept, so a reader knows that nothing is missing from the oldest on.
     """
     if len(entries) <= ALWAYS_KEPT:
         return tuple(entries)
@@ -215,7 +215,7 @@ class ObjectReference(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KronJobStatus:
-    """All that a status tells of a KronJob."""
+    """The content of a KronJob's status."""
 
     generation: int
     definition_hash: str
@@ -314,7 +314,7 @@ def merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any
 
 
 class StoredStatus(NamedTuple):
-    """What a status says of the time before: nothing, if nobody has written one yet."""
+    """The history in a status; empty if the operator has not written one yet."""
 
     definition_hash: str = ""
     defined_at: Instant | None = None

@@ -8,9 +8,9 @@ from kron.decision.timing import Timing
 from kron.errors import CronCalculationError, OutOfRangeError
 from kron.instant import FIRST_INSTANT, LAST_INSTANT, MICROSECOND, SECOND, Instant, shift
 
-# Constraints may rule out months of minutes, and a second that is drawn in vain costs five microseconds.
-_AHEAD = 20_000  # draws that a search ahead may take in vain; then it says when to ask again
-_BACK = 200_000  # draws that a search back may take in vain: two days of minutes with a window, months without
+# Constraints may rule out months of minutes, and each rejected draw costs five microseconds.
+_AHEAD = 20_000  # rejected draws in a search ahead; then it returns when to search again
+_BACK = 200_000  # rejected draws in a search back: two days of minutes with a window, months without
 _FEWEST_REMEMBERED, _MOST_REMEMBERED = 64, 2_000  # periods of one search: some 10 kB, and some 300 kB
 # For "none", by identity: objects of their own, which no search returns.
 _FIRST, _LAST = FIRST_INSTANT.replace(), LAST_INSTANT.replace()
@@ -23,7 +23,7 @@ class Due(Protocol):
         """Return the first due instant strictly after, or an earlier one to ask again at; None: there is none."""
 
     def latest(self, at: Instant, since: Instant, /) -> Instant | None:
-        """Return the last due instant at or before, None if there is none; before `since` nobody cares to look."""
+        """Return the last due instant at or before, None if there is none; the search ends at `since`."""
 
 
 class Occurrences:

@@ -25,7 +25,7 @@ class Event:
     name: str
     fields: Mapping[str, object]
     exception: BaseException | None = None  # what a failed run raised, for a log's traceback
-    happened_at: Instant | None = None  # when it happened, where that is not the instant at which it is told
+    happened_at: Instant | None = None  # when it happened, if earlier than the instant at which it is emitted
 
     @property
     def level(self) -> str:
@@ -121,7 +121,7 @@ HOSTS: Mapping[str, EventSpec] = MappingProxyType(
         "FileFailed": EventSpec(WARNING, ("file", "findings")),  # the jobs of the other files run
         "KrondReady": EventSpec(INFO, ("pid", "jobs", "state")),
         "KrondDraining": EventSpec(INFO, ("active",)),
-        "KrondStopped": EventSpec(INFO),  # the last event of a krond that ends as it was asked to
+        "KrondStopped": EventSpec(INFO),  # the last event of a krond that has drained
         "StateTaken": EventSpec(WARNING, ("error",)),  # by another krond: this one ends
         "Reloaded": EventSpec(INFO, ("added", "changed", "removed", "unchanged")),
         "ReloadFailed": EventSpec(WARNING, ("errors",)),

@@ -1,10 +1,11 @@
-"""What is remembered of jobs with periods: the jobs themselves, their executions, and what became of their periods."""
+"""The records of jobs with periods: the jobs themselves, their executions, and the outcomes of their periods."""
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
 from kron.errors import UnknownJobError
+from kron.errors.base import nearest
 from kron.instant import Instant
 from kron.rules.verdict import Outcome
 
@@ -13,7 +14,7 @@ class RunKind(Enum):
     """What a run belongs to."""
 
     PERIOD = "period"
-    TRIGGER = "trigger"  # somebody asked for it; it belongs to no period
+    TRIGGER = "trigger"  # a user started it; it belongs to no period
     BOOT = "boot"  # the machine was started
 
 
@@ -26,7 +27,7 @@ class ResultCode(Enum):
     REPLACED = "replaced"
     STOPPED = "stopped"  # with the host
     NOT_STARTED = "not started"
-    UNKNOWN = "unknown"  # nobody saw it
+    UNKNOWN = "unknown"  # krond did not see its end
 
 
 RETRYABLE = frozenset({ResultCode.FAILED, ResultCode.TIMEOUT, ResultCode.NOT_STARTED})
@@ -118,10 +119,13 @@ class PeriodRecord(NamedTuple):
     closed_at: Instant  # when it was closed
 
 
-def find_identity(word: str, jobs: Iterable[tuple[str, str]], errors: tuple[str, ...] = ()) -> str:
-    """Return the identity; `jobs` are names with identities. UnknownJobError if none is meant, or several are.
+_COMPARED = 1_000  # jobs that are searched for a similar name: more would hold up the starts of krond
 
-    A job that is not found may be in a file that failed: the error then repeats `errors`, those of the failed files.
+
+def find_identity(word: str, jobs: Iterable[tuple[str, str]], errors: tuple[str, ...] = ()) -> str:
+    """Return the identity; `jobs` are names with identities. UnknownJobError if no job or several match.
+
+    An unknown job may be in a file with errors: the message then repeats `errors`.
     """
     (found,) = find_identities([word], jobs, errors)
     return found
@@ -131,6 +135,7 @@ def find_identities(words: Sequence[str], jobs: Iterable[tuple[str, str]], error
     """Return the identity of each word, in one pass over the jobs: there may be thousands of both."""
     known: set[str] = set()
     named: dict[str, list[str]] = {word: [] for word in words}
+    jobs = list(jobs)
     for name, identity in jobs:
         if identity in named:
             known.add(identity)
@@ -138,5 +143,6 @@ def find_identities(words: Sequence[str], jobs: Iterable[tuple[str, str]], error
             named[name].append(identity)
     for word, found in named.items():
         if word not in known and len(found) != 1:
-            raise UnknownJobError(job=word, identities=tuple(sorted(found)), errors=() if found else errors)
+            near = nearest(word, [name for name, _ in jobs[:_COMPARED]])
+            raise UnknownJobError(job=word, identities=tuple(sorted(found)), errors=() if found else errors, near=near)
     return list(dict.fromkeys(word if word in known else named[word][0] for word in words))

@@ -37,7 +37,7 @@ def unpack(packed: bytes) -> str:
     return zlib.decompressobj(_RAW, zdict=_USUAL).decompress(packed).decode()
 
 
-_KEY = 16  # hex digits that tell definitions apart
+_KEY = 16  # hex digits that identify a definition
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class JobSpec:
     retries: int = 0  # further attempts after a failed one
     retry_delay: timedelta = ZERO
     timeout: timedelta | None = None
-    grace: timedelta = ZERO  # to end by itself, once it is asked to
+    grace: timedelta = ZERO  # between SIGTERM and SIGKILL
     definition_key: str = field(init=False, compare=False)  # of the definition
     packed: bytes = field(init=False, repr=False)  # the definition: the texts would be a tenth of a daemon's memory
 
@@ -78,7 +78,7 @@ class JobSpec:
 
 
 def definition_key(definition: str) -> str:
-    """Return what stands for a definition in records."""
+    """Return the key of a definition in records."""
     return sha256(definition.encode()).hexdigest()[:_KEY]
 
 

@@ -37,7 +37,7 @@ _SCHEDULER: TransitionTable = (
     Transition(_S.INITIALIZING, "all tasks scheduled", _S.RUNNING, ("SchedulerInitializationCompleted",)),
     Transition(_S.INITIALIZING, "initialization fails", _S.UNINITIALIZED, ("SchedulerInitializationFailed",)),
     Transition(_S.RUNNING, "stop() called", _S.STOPPING, ("SchedulerStopRequested",)),
-    Transition(_S.STOPPING, "nothing runs any more", _S.STOPPED, ("SchedulerStopped",)),
+    Transition(_S.STOPPING, "all runs have ended", _S.STOPPED, ("SchedulerStopped",)),
     Transition(_S.STOPPED, "initialize() is possible again", _S.UNINITIALIZED),
 )
 _REINITIALIZATION: TransitionTable = (

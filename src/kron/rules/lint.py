@@ -92,16 +92,16 @@ def _missing_days(schedule: Schedule, _now: Instant) -> Iterator[Diagnostic]:
     lacking = [month for month in months if not any(day <= max_days(month) for day in days)]
     if lacking:
         names = ", ".join(months.unit.name_of(month).capitalize() for month in lacking)
-        yield _warning("day", f"never matches in {names}: no day {days.first} there", "use day 28 to run every month")
+        yield _warning("schedule", f"never matches in {names}: no day {days.first}", "use day 28 to run every month")
     if 2 in months and days.first == 29:
-        yield _warning("day", "29 February occurs in leap years only", "use day 28 to run every year")
+        yield _warning("schedule", "29 February occurs in leap years only", "use day 28 to run every year")
 
 
 def _either_day(schedule: Schedule, _now: Instant) -> Iterator[Diagnostic]:
     expression = schedule.expression
     if expression.matches_either_day and not (expression.day.is_full or expression.weekday.is_full):
         yield _warning(
-            "weekday",
+            "schedule",
             "day and weekday are both restricted, so a day that matches either of them runs",
         )
 
@@ -115,10 +115,10 @@ def _uneven_steps(schedule: Schedule, _now: Instant) -> Iterator[Diagnostic]:
             continue
         unit = field.unit.name
         if int(step) >= size:
-            yield _warning(unit, f"{text} names only {unit} 0", f"the largest step that repeats is {size // 2}")
+            yield _warning("schedule", f"{text} names only {unit} 0", f"the largest step that repeats is {size // 2}")
         else:
             last = size - field.last
-            yield _warning(unit, f"{text} does not divide {size}: the last step before the turn is {last}, not {step}")
+            yield _warning("schedule", f"{text} does not divide {size}: the last step is {last}, not {step}")
 
 
 def _clock_changes(schedule: Schedule, now: Instant) -> Iterator[Diagnostic]:

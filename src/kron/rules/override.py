@@ -97,7 +97,7 @@ def compare_definition(
 ) -> DefinitionChange:
     """Return how a definition changed; None: there is none.
 
-    `before` and `after` are what tells two definitions apart: keys, hashes, or the fields that count. `timings` returns
+    `before` and `after` identify two definitions: keys, hashes, or the fields that count. `timings` returns
     both timings, and is called only if they differ; without it every difference is one of the timing.
     """
     if before is None:
@@ -123,7 +123,7 @@ def redefine_in_parts(
     terms = old.terms
     begun = old.schedule.between(gap.since - SECOND * terms.last - MICROSECOND, gap.until - SECOND * terms.first)
     if next(begun, None) is None:
-        return []  # nothing had begun: so it is with nearly all jobs when a file is read anew
+        return []  # nothing had begun: the usual case when files are reloaded
     owned = yield from _owned(old, new, gap.until)
     kept = HandledPeriods((*handled.under(old.schedule).spans, *((nominal, nominal) for nominal in owned)))
     past = yield from recover_in_parts(old, policy, gap, gap.until, kept)

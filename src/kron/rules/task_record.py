@@ -42,7 +42,7 @@ class TaskRecord(NamedTuple):
     scheduler: str = ""
 
     def is_interrupted(self, scheduler_id: str) -> bool:
-        """Whether another scheduler began a run and never told of its end."""
+        """Whether another scheduler began a run and did not record its end."""
         return self.running_since is not None and self.scheduler != scheduler_id
 
     def to_fields(self) -> dict[str, object]:
@@ -68,7 +68,7 @@ class TaskRecord(NamedTuple):
 
     @classmethod
     def from_fields(cls, fields: object) -> "TaskRecord":
-        """Return the record, or raise the kind of TaskTryDeserializeError that tells what is wrong."""
+        """Return the record, or raise the TaskTryDeserializeError of its first error."""
         if not isinstance(fields, Mapping):
             raise TaskInvalidStructureError(value=fields)
         for name in FIELDS:

@@ -38,7 +38,7 @@ class ClusterRecords:
 
 
 class ClusterExplanation:
-    """The answer about the one period that is meant by an instant.
+    """The answer about the period at an instant.
 
     It is the one that was chosen for it, else that whose nominal time it is, else of all that it touches the nearest.
     """

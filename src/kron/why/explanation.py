@@ -27,18 +27,18 @@ _STATES = {
     NoRecordReason.EARLIER_DEFINITION: "does not count",
     NoRecordReason.REMOVED: "does not count",
     NoRecordReason.CLOCK_AHEAD: "is over",
-    NoRecordReason.FORGOTTEN: "is over, and nothing is known of it any more",
+    NoRecordReason.FORGOTTEN: "is over, and its record is no longer kept",
     NoRecordReason.NOT_SEEN: "has no outcome",
     NoRecordReason.NOT_HANDLED: "has no outcome",
 }
-_KINDS = {RunKind.TRIGGER: "somebody asked for it", RunKind.BOOT: "the machine was started"}
+_KINDS = {RunKind.TRIGGER: "a user triggered it", RunKind.BOOT: "the machine was started"}
 _ENDS = {
     ResultCode.SUCCEEDED: "succeeded",
     ResultCode.TIMEOUT: "was ended because its time was over",
     ResultCode.REPLACED: "was replaced by a newer one",
     ResultCode.STOPPED: "was stopped with krond",
     ResultCode.NOT_STARTED: "could not be started",
-    ResultCode.UNKNOWN: "ended without anybody seeing how",
+    ResultCode.UNKNOWN: "ended, and its result is not known",
 }
 
 
@@ -244,7 +244,7 @@ def no_period(answer: Explanation) -> str:
     """Return the answer about an instant that no period touches."""
     name, at = answer.evidence.name, format_short(answer.zone, answer.evidence.at)
     before, after = (_neighbour(each, answer.zone) for each in answer.neighbours)
-    return f"No: no period of {name} has to do with {at}; the nearest before is {before}, the nearest after is {after}."
+    return f"No: no period of {name} belongs to {at}; the nearest before is {before}, the nearest after is {after}."
 
 
 def open_period(period: ExplainedPeriod, zone: Zone) -> str:
@@ -269,7 +269,7 @@ def _period_sentence(period: ExplainedPeriod, zone: Zone) -> str:
 
 
 def how_it_ended(row: RunRow) -> str:
-    """Return what became of a run."""
+    """Return how a run ended, in words."""
     if row.result is None:
         return "is still running"
     if row.result is ResultCode.FAILED:

@@ -197,6 +197,6 @@ def test_the_history_of_an_open_ledger_can_be_read(tmp_path: Path) -> None:
 
 
 def test_a_ledger_that_is_not_there_is_said_not_to_be(tmp_path: Path) -> None:
-    with pytest.raises(LedgerUnusableError, match="there is none"):
+    with pytest.raises(LedgerUnusableError, match="it does not exist; start krond"):
         SqliteJobHistory(tmp_path / "ledger.db").jobs()
     assert [*tmp_path.iterdir()] == []

@@ -139,7 +139,7 @@ def test_a_reload_with_errors_leaves_everything_as_it_was(krond: Krond) -> None:
     found = krond.ask("reload")
 
     assert found.returncode == 1
-    assert f"{krond.file}:5: error: minute: value 61 is outside 0-59" in found.stderr
+    assert f"{krond.file}:5: error: jobs.bad.schedule: minute field value 61 is outside 0-59" in found.stderr
     assert krond.json("status")["failed_reload"] is not None
     assert len(krond.json("jobs")) == 4
 

@@ -81,11 +81,12 @@ def test_krond_starts_the_sound_files_and_shows_the_failed_ones(krond: Krond, fo
     assert "kron_failed_files 3.0" in visitor.get("/metrics").body.split("\n")
     page = visitor.get("/").words
     assert (
-        f"Failed at the start: {folder / 'c.toml'}:2: error: minute: value 61 is outside 0-59; write a number" in page
+        f"Failed at the start: {folder / 'c.toml'}:2: error: jobs.c.schedule: minute field value 61 is outside 0-59"
+        in page
     )
     for command in (("trigger", "b"), ("why", "b", "--at", "12:00"), ("logs", "b")):
         answer = krond.ask(*command).stderr
-        assert "b is not a job that krond runs, and may be in a file that failed: " in answer
+        assert "b is not a job that krond runs; " in answer
         assert f"{folder / 'b.toml'}:7: error: jobs.twin.identity: is also that of a" in answer
     refused = visitor.get("/why?job=b&at=12:00")
     assert (refused.status, f"{folder / 'b.toml'}:7: error: " in refused.words) == (404, True)
@@ -116,7 +117,9 @@ def test_a_reload_takes_up_the_good_files_and_keeps_the_jobs_of_the_bad_one(kron
     found = krond.ask("reload")
 
     assert found.returncode == 1
-    assert found.stderr.startswith(f"{folder / 'c.toml'}:2: error: minute: value 61 is outside 0-59")
+    assert found.stderr.startswith(
+        f"{folder / 'c.toml'}:2: error: jobs.c.schedule: minute field value 61 is outside 0-59"
+    )
     assert f"changed {folder / 'a.toml'}:a\n" in found.stdout
     assert names(krond) == ["a", "c", "d", "new", "own"]
     assert failed(krond) == {"c.toml": [2]}

@@ -27,7 +27,7 @@ def test_a_user_that_does_not_exist_is_reported_beside_other_errors(tmp_path: Pa
     assert [line.partition(";")[0] for line in found] == [
         "1: error: jobs.x.command: is required",
         f'2: error: jobs.x.{key}: this {key} does not exist, found "no-such-one"',
-        "3: error: minute: value 61 is outside 0-59",
+        '3: error: jobs.x.schedule: minute field value 61 is outside 0-59 in "61 * * * *"',
     ]
 
 

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from kron.adapters.kubernetes.manifests import read_manifests
 from kron.hosts.operator.commands import operator
 from kron.hosts.operator.deployment import Objects, cluster_objects, namespaced_objects
+from tests.commands import command_of
 
 FOLDER = Path(__file__).parents[3] / "deploy"
 BOTH = pytest.mark.parametrize(
@@ -194,7 +195,7 @@ def test_the_variable_of_the_pods_is_one_that_the_operator_reads() -> None:
     runner = CliRunner(env={container["env"][0]["name"]: "team-a"})
 
     with runner.isolation():
-        context = operator.commands[subcommand].make_context(subcommand, rest)
+        context = command_of(operator, subcommand).make_context(subcommand, rest)
 
     assert context.params["namespaces"] == ("team-a",)
 

@@ -241,9 +241,10 @@ def _parameters(query: HistoryQuery) -> Mapping[str, object]:
 
 @contextmanager
 def open_to_read(path: Path) -> Iterator[sqlite3.Connection]:
-    """Yield a read-only connection, and raise one clear error if the ledger cannot be read."""
+    """Yield a read-only connection; a ledger that cannot be read is one clear error."""
     if not path.exists():
-        raise LedgerUnusableError(path=str(path), reason="there is none")
+        fix = "start krond, or name its state directory with --state"
+        raise LedgerUnusableError(path=str(path), reason="it does not exist", fix=fix)
     check_header(path, JOBS)
     with translate_errors(path), closing(connect_read_only(path)) as connection:
         if check_version(path, JOBS, connection) < JOBS.version:
@@ -269,7 +270,7 @@ def copy_ledger(ledger: str | PathLike[str], copy: str | PathLike[str]) -> None:
     target = Path(copy).absolute()
     draft = target.with_name(f"{target.name}.new")
     if target.exists() or target.is_symlink():
-        raise LedgerWriteError(path=str(copy), reason="there is something of that name already")
+        raise LedgerWriteError(path=str(copy), reason="the file exists; choose another name")
     try:
         with open_to_read(Path(ledger)) as source:
             create_empty(draft, JOBS.mode)

@@ -17,17 +17,17 @@ from kron.kronjob.parser import parse_kronjob
 
 _FILES = ("-f", "--filename", "files")
 FILES: CommandDecorator = click.option(
-    *_FILES, metavar="FILE", multiple=True, required=True, help="YAML or JSON; - is standard input."
+    *_FILES, metavar="FILE", multiple=True, required=True, help="Read this file; - is standard input. Repeatable."
 )
 OPTIONAL_FILES: CommandDecorator = click.option(
-    *_FILES, metavar="FILE", multiple=True, help="From files and not from a cluster: YAML or JSON; - is standard input."
+    *_FILES, metavar="FILE", multiple=True, help="Read this file, not a cluster; - is standard input. Repeatable."
 )
 CLUSTER = "cluster"  # where documents lie that are in no file
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestDocument:
-    """One manifest: where it is, and what it says."""
+    """One manifest: its file, its place in it, and its content."""
 
     file: str
     number: int  # from 1, in the file

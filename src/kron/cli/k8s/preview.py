@@ -25,10 +25,10 @@ from kron.cli.k8s.queries import (
 )
 from kron.cli.load_workers import count_load
 from kron.cli.next import PreviewOptions, print_periods
-from kron.cli.options import COUNT, FROM, JSON, read_span
+from kron.cli.options import FROM, JSON, count_option, read_span
 from kron.console.decision_text import print_decision, print_expression, print_period
 from kron.console.output import print_findings, print_json
-from kron.console.parameters import NAMESPACE_TYPE
+from kron.console.parameters import NAMESPACE_TYPE, naming
 from kron.cron.wall_time import read_moment
 from kron.decision.decide import decide
 from kron.forecast.forecast import build_forecast
@@ -43,22 +43,16 @@ from kron.kronjob.parser import DEFAULT_NAMESPACE, parse_kronjob
 @NAME_OR_FILE
 @OPTIONAL_FILES
 @FROM
-@COUNT
+@count_option(10)
 @JSON
 @cluster_options
 def next_(
-    which: KronJobName | None,
-    files: tuple[str, ...],
-    since: str | None,
-    count: int | None,
-    kubeconfig: str | None,
-    context: str | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Show the next periods of a KronJob of a cluster, or of the KronJobs of files: nominal and chosen times.
+    which: KronJobName | None, files: tuple[str, ...], since: str | None, count: int | None, kubeconfig: str | None,
+    context: str | None, *, as_json: bool,
+) -> None:  # fmt: skip
+    """Print the next periods of KronJobs of files or of a cluster.
 
-    A KronJob of a file without a namespace is taken to be in `default`: the chosen seconds depend on it.
+    A manifest without a namespace is read as one of `default`; the chosen seconds depend on the namespace.
     """
     found = _found(which, files, ClusterOptions(kubeconfig, context))
     entries = [ForecastJob(kronjob.identity, kronjob.timing) for kronjob in found]
@@ -68,19 +62,16 @@ def next_(
 @click.command()
 @NAME_OR_FILE
 @OPTIONAL_FILES
-@click.option("--at", "at", metavar="T", help="The period whose window began last before T. [default: the next period]")
+@click.option(
+    "--at", "at", metavar="T", help="Explain the period whose window began last before T. [default: the next]"
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the decision as one JSON object.")
 @cluster_options
 def explain(
-    which: KronJobName | None,
-    files: tuple[str, ...],
-    at: str | None,
-    kubeconfig: str | None,
-    context: str | None,
-    *,
+    which: KronJobName | None, files: tuple[str, ...], at: str | None, kubeconfig: str | None, context: str | None, *,
     as_json: bool,
-) -> None:
-    """Explain how the second of a period of a KronJob is chosen, step by step."""
+) -> None:  # fmt: skip
+    """Show step by step how the second of a KronJob is chosen."""
     found = _found(which, files, ClusterOptions(kubeconfig, context))
     if len(found) > 1:
         raise click.UsageError(f"name one of {', '.join(kronjob.identity for kronjob in found)}")
@@ -89,7 +80,8 @@ def explain(
     if at is None:
         nominal = schedule.next(system_now())
     else:
-        moment = read_moment(at, schedule.zone, system_now())
+        with naming("--at"):
+            moment = read_moment(at, schedule.zone, system_now())
         nominal = schedule.previous(moment - timedelta(seconds=kronjob.timing.window.bounds[0]))
     decision = decide(kronjob.timing, nominal)
     if as_json:
@@ -127,23 +119,23 @@ def _chosen(kronjobs: list[KronJob], which: KronJobName | None) -> list[KronJob]
 
 
 @click.command()
-@click.option("--namespace", metavar="NS", type=NAMESPACE_TYPE, help="Of this namespace. [default: all]")
-@click.option("--span", metavar="DURATION", default="24h", show_default=True, help="From now on, such as 12h or 7d.")
+@click.option("--namespace", metavar="NS", type=NAMESPACE_TYPE, help="Only this namespace. [default: all]")
+@click.option("--span", metavar="DURATION", default="24h", help="Length of the forecast: 12h, 7d.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @cluster_options
 def forecast(namespace: str | None, span: str, kubeconfig: str | None, context: str | None, *, as_json: bool) -> None:
-    """Show the load of all KronJobs of a cluster: as `kron forecast` does for job files.
+    """Show how many KronJobs of a cluster start at once.
 
-    KronJobs that are suspended or invalid are not counted.
+    Suspended and invalid KronJobs are not counted.
     """
-    length = int(read_span(span).total_seconds())
+    length = int(read_span("--span", span).total_seconds())
     found, wrong = query_cluster(
         ClusterOptions(kubeconfig, context), lambda cluster: _read_cluster(cluster, namespace or "")
     )
     now = system_now().replace(microsecond=0)
     entries = [ForecastJob(each.identity, each.timing) for each in found if not each.policy.suspend]
     ahead = TimeSpan(now, shift(now, SECOND * length))
-    count = len(found) + len({told.name for told in wrong})
+    count = len(found) + len({each.name for each in wrong})
     answer = build_forecast(entries, ahead, count_load(entries, ahead), jobs=count, durations={})
     print_findings(wrong)
     if as_json:

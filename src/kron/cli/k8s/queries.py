@@ -1,6 +1,6 @@
 """query_cluster(options, question) -> the answer of a cluster, with the rights of the user; nothing is written.
 
-Whatever is in the way is one line: no such KronJob, no rights, no definition of KronJobs, nobody there.
+Each failure is one line: no such KronJob, no permission, no CustomResourceDefinition, no API server.
 """
 
 import asyncio
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 Answer = TypeVar("Answer")
 
-_PAGE = 500  # objects that are asked for at once
+_PAGE = 500  # objects in one request
 
 _KUBECONFIG = click.option(
-    "--kubeconfig", metavar="FILE", help="Which cluster. [default: $KUBECONFIG, that of the Pod, ~/.kube/config]"
+    "--kubeconfig", metavar="FILE", help="Cluster and user. [env var: KUBECONFIG; default: the Pod's, ~/.kube/config]"
 )
-_CONTEXT = click.option("--context", metavar="NAME", help="Which context of the kubeconfig. [default: its current one]")
+_CONTEXT = click.option("--context", metavar="NAME", help="Context of the kubeconfig. [default: its current one]")
 
 
 class ClusterOptions(NamedTuple):
@@ -54,7 +54,7 @@ class KronJobName(NamedTuple):
 
 
 def cluster_options(command: Callable[..., Any]) -> Any:
-    """Give a command the options that say which cluster is meant."""
+    """Add the options that select the cluster."""
     return _KUBECONFIG(_CONTEXT(command))
 
 
@@ -103,7 +103,7 @@ class ClusterQueries:
             query["continue"] = more
 
     async def jobs_of(self, namespace: str, name: str) -> list[Document] | None:
-        """Return the Jobs of a KronJob; None if whoever asks may not see Jobs."""
+        """Return the Jobs of a KronJob; None if the user may not list Jobs."""
         query = {"labelSelector": f"{MANAGED_BY_LABEL}={OPERATOR_NAME},{KRONJOB_LABEL}={label_value(name)}"}
         try:
             found = await self._api.request("list", self._jobs, namespace, query=query)

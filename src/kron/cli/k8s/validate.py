@@ -40,9 +40,10 @@ from kron.rules.lint import Linter
 def validate(
     which: KronJobName | None, files: tuple[str, ...], kubeconfig: str | None, context: str | None, *, as_json: bool
 ) -> None:
-    """Check the KronJobs of files, without a cluster, or one or all of a cluster.
+    """Check KronJobs of manifest files or of a cluster.
 
-    Documents of other kinds are passed over. Exit 0 no error, 1 errors found, 2 wrong usage or an unreadable file.
+    Without -f, checks one KronJob of the cluster, or all. Ignores documents of other kinds. Exit codes: 0 no error, 1
+    errors found, 2 wrong usage or an unreadable file.
     """
     if files and which is not None:
         raise click.UsageError("give either the name of a KronJob of the cluster or -f FILE")
@@ -81,15 +82,15 @@ _COMMENT = "a CronJob without startingDeadlineSeconds starts however late"
 
 @click.command()
 @FILES
-@click.option("--lossy", is_flag=True, help="Exit 0 also if a CronJob cannot say everything that the KronJob says.")
+@click.option("--lossy", is_flag=True, help="Exit 0 even if a KronJob has fields that a CronJob lacks.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of documents.")
 @click.option("--kubeconfig", hidden=True, expose_value=False)  # as the others take, so that one set of flags fits all
 @click.option("--context", hidden=True, expose_value=False)
 def convert(files: tuple[str, ...], *, lossy: bool, as_json: bool) -> None:
-    """Print the CronJobs of files as KronJobs, and the KronJobs as CronJobs; other documents are printed as they are.
+    """Convert CronJobs to KronJobs, and KronJobs to CronJobs.
 
-    What a CronJob cannot say is listed on standard error. Exit 0 nothing is lost, 1 something is, 2 wrong usage or an
-    invalid document, of which nothing is printed.
+    Prints other documents unchanged, and on standard error the fields that a CronJob lacks. Exit codes: 0 nothing is
+    lost, 1 a field is lost, 2 wrong usage or an invalid document; then nothing is printed.
     """
     documents = read_documents(files)
     wrong: list[DocumentFinding] = documents.wrong

@@ -1,4 +1,4 @@
-"""kron k8s why NAMESPACE/NAME --at T: what became of a KronJob's period, and who says so."""
+"""kron k8s why NAMESPACE/NAME --at T: the outcome of a KronJob's period, and the object that records it."""
 
 import json
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ import click
 from kron.adapters.system_time import system_now
 from kron.cli.k8s.queries import NAME, ClusterOptions, ClusterQueries, KronJobName, cluster_options, query_cluster
 from kron.console.decision_text import print_facts
+from kron.console.parameters import naming
 from kron.cron.wall_time import format_utc_and_local, read_moment
 from kron.cron.zone import UTC_ZONE
 from kron.errors import escape_unprintable
@@ -21,31 +22,28 @@ from kron.why.explanation import ExplainedPeriod
 _SOURCES = {
     RecordedBy.STATUS: "status.handledPeriods of the KronJob",
     RecordedBy.JOB: "the Job, which the status does not list yet",
-    RecordedBy.COMPUTED: "nobody; this is what the present definition decides",
+    RecordedBy.COMPUTED: "no object; computed from the present definition",
 }
 
 
 @click.command()
 @NAME
 @click.option(
-    "--at",
-    "at",
-    metavar="T",
-    required=True,
-    help="RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] (today) in the KronJob's zone.",
+    "--at", "at", metavar="T", required=True, help="Time: RFC 3339, or YYYY-MM-DD HH:MM or HH:MM in the KronJob's zone."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @cluster_options
 def why(which: KronJobName, at: str, kubeconfig: str | None, context: str | None, *, as_json: bool) -> None:
-    """Say why a KronJob of a cluster did, or did not, run at T.
+    """Explain why a KronJob ran, or did not run, at a time.
 
-    T is the chosen second of a period, its nominal time, or any moment of its window. Exit 0 a Job was created for that
-    period, 1 none was, 2 there is no answer.
+    T is the chosen or nominal time of a period, or any time in its window. Exit codes: 0 a Job was created for that
+    period, 1 none was, 2 wrong usage or the cluster does not answer.
     """
     records = query_cluster(ClusterOptions(kubeconfig, context), lambda cluster: _records(cluster, which))
     zone = UTC_ZONE if records.kronjob is None else records.kronjob.timing.schedule.zone
     now = system_now()
-    moment = read_moment(at, zone, now)
+    with naming("--at"):
+        moment = read_moment(at, zone, now)
     answer = ClusterExplanation(records, moment, now)
     if as_json:
         click.echo(json.dumps(answer.to_dict(), ensure_ascii=False, indent=1))
@@ -87,4 +85,4 @@ def _lines(answer: ClusterExplanation, period: ExplainedPeriod) -> Iterator[tupl
         yield "job", f"{row.run_id}{f', {answer.child.state}' if answer.child else ''}"
         if answer.child is not None and answer.child.created is not None:
             yield "", f"created {format_instant(answer.child.created)}"
-    yield "told by", _SOURCES[answer.recorded_by]
+    yield "source", _SOURCES[answer.recorded_by]

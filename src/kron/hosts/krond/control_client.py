@@ -100,7 +100,9 @@ class ControlClient:
                 reason=f"krond has not accepted a connection on {path} within {CONNECT_LIMIT:g} s{_ADVICE}"
             ) from error
         except OSError as error:
-            raise _NotRunningError(reason=f"no krond runs on {path.parent}") from error
+            raise _NotRunningError(
+                reason=f"no krond runs on {path.parent}; start one, or name its directory with --state"
+            ) from error
         trusted = {0, os.geteuid()} | ({owner} if os.geteuid() == 0 else set())
         if (uid := peer_uid(self._socket)) not in trusted:
             raise ControlError(reason=f"uid {uid} answers on {path}, and is neither root nor this user")

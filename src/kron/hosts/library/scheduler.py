@@ -232,7 +232,7 @@ class Scheduler:
                 self._stopping = None
                 if self._machine.state is _S.STOPPING:
                     stopped = partial(self._observers.report, SchedulerObserver.on_stopped)
-                    self._fire("nothing runs any more", None, stopped)
+                    self._fire("all runs have ended", None, stopped)
                     self._fire("initialize() is possible again")
             return failure
 

@@ -4,6 +4,7 @@ import asyncio
 import signal
 import sys
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import click
@@ -14,7 +15,7 @@ from kron.adapters.kubernetes.kubeconfig import load_cluster_config
 from kron.adapters.kubernetes.manifests import write_manifest
 from kron.adapters.system_clock import SystemClock
 from kron.console.parameters import NAME_TYPE, NAMESPACE_TYPE, AddressType, DurationType
-from kron.console.program import ProgramGroup, configure_colour
+from kron.console.program import SETTINGS, ProgramGroup, configure_colour
 from kron.errors import KubeconfigError, ListenError
 from kron.hosts.operator.controller import Controller, OperatorConfig
 from kron.hosts.operator.deployment import IMAGE, cluster_objects, namespaced_objects
@@ -27,72 +28,55 @@ from kron.web.probes import ProbeServer
 _LEASE_NAMESPACE = "kron-system"  # where there is no other sign
 
 
+_option = partial(click.option, show_envvar=True)
+
+
 @click.command(context_settings={"auto_envvar_prefix": "KRON_OPERATOR"})
-@click.option("--kubeconfig", metavar="FILE", help="Which cluster, and as whom. [default: $KUBECONFIG, then the Pod's]")
-@click.option(
+@_option("--kubeconfig", metavar="FILE", help="Cluster and user. [default: $KUBECONFIG, else the Pod's]")
+@_option(
     "--namespace",
     "namespaces",
     metavar="NS",
     type=NAMESPACE_TYPE,
     multiple=True,
     envvar="KRON_OPERATOR_NAMESPACE",
-    help="Only this namespace; may be repeated. [default: all]",
+    help="Watch only this namespace. Repeatable. [default: all]",
 )
-@click.option(
+@_option(
     "--leader-elect",
     type=click.BOOL,
     metavar="true|false",
-    default=True,
-    show_default="true",
-    help="Whether one of several replicas leads, by a Lease.",
+    default="true",
+    help="Elect one of several replicas as leader, by a Lease.",
 )
-@click.option(
+@_option(
     "--lease-namespace",
     metavar="NS",
     type=NAMESPACE_TYPE,
-    help="Where the Lease is. [default: the first --namespace, else that of the Pod or the kubeconfig's context]",
+    help="Namespace of the Lease. [default: the first --namespace, else the Pod's]",
 )
-@click.option(
-    "--lease-name", metavar="NAME", type=NAME_TYPE, default=OPERATOR_NAME, show_default=True, help="Its name."
+@_option("--lease-name", metavar="NAME", type=NAME_TYPE, default=OPERATOR_NAME, help="Name of the Lease.")
+@_option("--lease-duration", type=DurationType(), default="15s", help="Time until a standby replaces a silent leader.")
+@_option(
+    "--renew-deadline", type=DurationType(), default="10s", help="Time until a leader that cannot renew starts no run."
 )
-@click.option(
-    "--lease-duration",
-    type=DurationType(),
-    default="15s",
-    show_default=True,
-    help="How long a standby waits for a leader that is silent.",
-)
-@click.option(
-    "--renew-deadline",
-    type=DurationType(),
-    default="10s",
-    show_default=True,
-    help="After how long a leader that cannot renew its lease starts no more runs.",
-)
-@click.option("--retry-period", type=DurationType(), default="2s", show_default=True, help="Between two tries for it.")
-@click.option(
+@_option("--retry-period", type=DurationType(), default="2s", help="Time between tries to get or renew the Lease.")
+@_option(
     "--listen",
     type=AddressType(),
     metavar="HOST:PORT",
     default="127.0.0.1:8080",
-    show_default=True,
-    help="Where /healthz, /readyz and /metrics are.",
+    help="Address of /healthz, /readyz and /metrics.",
 )
-@click.option(
-    "--slack",
-    type=DurationType(),
-    default="30s",
-    show_default=True,
-    help="How late a start may be while the operator is there.",
-)
-@click.option("--workers", type=click.IntRange(1, 1000), default=16, show_default=True, help="Writes at a time.")
+@_option("--slack", type=DurationType(), default="30s", help="Lateness of a start that still counts as punctual.")
+@_option("--workers", type=click.IntRange(1, 1000), default=16, help="Number of parallel writes.")
 def run(
     kubeconfig: str | None, namespaces: tuple[str, ...], lease_namespace: str | None, listen: str, **options: Any
 ) -> None:
     """Watch KronJobs and create their Jobs until SIGTERM.
 
-    Each option is also a variable, KRON_OPERATOR_LEASE_NAME and so on. A server that is down, a missing CRD or missing
-    rights do not end it: it waits and says so. Exit 0 after SIGTERM, 2 wrong usage or an unreadable kubeconfig.
+    If the API server, the CRD or permissions are missing, it logs that and tries again. Exit codes: 0 after SIGTERM,
+    2 wrong usage or an unreadable kubeconfig.
     """
     _check(options)
     try:
@@ -135,40 +119,44 @@ async def _live(kubeconfig: str | None, lease_namespace: str | None, listen: str
         await api.close()
 
 
-@click.group("kron-operator", cls=ProgramGroup, context_settings={"help_option_names": ["-h", "--help"]})
+_HERE = "kron.hosts.operator.commands"
+_COMMANDS = {
+    "run": ("Run", f"{_HERE}:run", "kron-operator run --namespace prod"),
+    "crd": ("Files", f"{_HERE}:crd_", "kron-operator crd | kubectl apply -f -"),
+    "manifests": ("Files", f"{_HERE}:manifests", "kron-operator manifests --namespace prod | kubectl apply -f -"),
+}
+
+
+@click.group("kron-operator", cls=ProgramGroup, table=_COMMANDS, context_settings=SETTINGS)
 @click.version_option(__version__, prog_name="kron-operator")
 @click.pass_context
 def operator(context: click.Context) -> None:
-    """KronJobs on Kubernetes.
+    """Run KronJobs on Kubernetes.
 
-    Exit codes: 0 all is well, 2 wrong usage.
+    Exit codes: 0 success, 2 wrong usage.
     """
     configure_colour(context)
 
 
-@operator.command("crd")
+@click.command("crd")
 def crd_() -> None:
-    """Print the CustomResourceDefinition of KronJobs, for `kubectl apply -f -`."""
+    """Print the CustomResourceDefinition of KronJobs."""
     click.echo(write_manifest(crd()), nl=False)
 
 
-@operator.command()
+@click.command()
 @click.option(
     "--namespace",
     metavar="NS",
     type=NAMESPACE_TYPE,
-    help="Run it in this namespace, for the KronJobs of this namespace alone.",
+    help="Install into this namespace, for its KronJobs only. [default: kron-system, for all namespaces]",
 )
-@click.option("--image", metavar="IMAGE", default=IMAGE, show_default=True, help="What `deploy/Containerfile` makes.")
+@click.option("--image", metavar="IMAGE", default=IMAGE, help="Container image, built by deploy/Containerfile.")
 def manifests(namespace: str | None, image: str) -> None:
-    """Print all that runs the operator, for `kubectl apply -f -`: the CustomResourceDefinition first.
+    """Print the manifests that install the operator.
 
-    Without --namespace it lies in kron-system and is for the KronJobs of all namespaces. With it, nothing but the
-    definition of the resource is cluster-wide, and the namespace must be there. Deleting all that is printed deletes
-    the KronJobs of all namespaces.
+    With --namespace, only the CustomResourceDefinition is cluster-wide, and the namespace must exist. Warning: deleting
+    the printed objects deletes the KronJobs of all namespaces, because they include the CustomResourceDefinition.
     """
     objects = cluster_objects(image=image) if namespace is None else namespaced_objects(namespace, image)
     click.echo("---\n".join(map(write_manifest, [crd(), *objects])), nl=False)
-
-
-operator.add_command(run)

@@ -22,7 +22,8 @@ def test_errors_are_the_answer_no(tmp_path: Path) -> None:
     answer = krond("check", "--config", write(tmp_path, 'schedule = "61 * * * *"\ncommand = "true"\n'))
 
     assert (answer.code, answer.out) == (1, "")
-    assert answer.err.endswith("jobs.toml:2: error: minute: value 61 is outside 0-59; write a number from 0 to 59\n")
+    found = 'minute field value 61 is outside 0-59 in "61 * * * *"; write a number from 0 to 59'
+    assert answer.err.endswith(f"jobs.toml:2: error: jobs.x.schedule: {found}\n")
 
 
 def test_warnings_are_allowed_unless_strict(tmp_path: Path) -> None:

@@ -107,14 +107,15 @@ def test_a_job_without_a_run_has_no_output_and_is_no_error(krond: Krond) -> None
     found = krond.ask("logs", "rarely")
 
     assert found.returncode == 1
-    assert found.stderr == "krond: error: rarely has no run yet, or none that is still remembered\n"
+    assert found.stderr == "krond: error: rarely has no recorded run; krond next rarely shows when one is due\n"
 
 
 def test_a_word_that_is_neither_a_job_nor_a_run_is_an_error(krond: Krond) -> None:
-    found = krond.ask("logs", "unknown")
+    found, near = krond.ask("logs", "unknown"), krond.ask("logs", "rarly")
 
-    assert found.returncode == 2
-    assert found.stderr == "krond: error: unknown is neither a job nor a run\n"
+    assert (found.returncode, near.returncode) == (2, 2)
+    assert found.stderr == "krond: error: unknown is neither a job nor a run; krond jobs and krond history list them\n"
+    assert near.stderr == "krond: error: rarly is neither a job nor a run; did you mean rarely?\n"
 
 
 def test_every_job_that_its_file_still_suspends_is_named(tmp_path: Path) -> None:
@@ -153,7 +154,7 @@ def test_output_is_followed_until_the_run_is_over_also_when_no_krond_can_say_so(
     found = krond.ask("logs", run_id, "--follow")
 
     assert (found.returncode, found.stdout) == (0, "here\n")
-    assert found.stderr.startswith("krond: neither it nor this run is there any more; ")
+    assert found.stderr.startswith("krond: neither krond nor this run is running; ")
 
 
 def test_one_object_cannot_be_followed(krond: Krond) -> None:

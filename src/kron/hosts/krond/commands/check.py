@@ -5,7 +5,7 @@ import click
 from kron.adapters.files.job_files import is_directory, load_jobs, sort_findings
 from kron.adapters.system_time import system_now
 from kron.console.output import exit_with_findings
-from kron.console.parameters import CommandDecorator, NonEmptyPath
+from kron.console.parameters import CommandDecorator, NonEmptyPath, WordType
 from kron.engine.gc_pause import gc_paused
 from kron.errors.diagnostics import as_errors
 from kron.hosts.krond.host_checks import check_host
@@ -17,19 +17,19 @@ CONFIG: CommandDecorator = click.option(
     "--config",
     "configs",
     metavar="FILE|DIR",
-    type=NonEmptyPath(readable=False),  # what cannot be read is told with all else
+    type=NonEmptyPath(readable=False),  # an unreadable file is one of the findings
     multiple=True,
     required=True,
-    help="A job file, or a directory: its *.toml, *.kron, *.crontab and cron.d, at any depth. Repeatable.",
+    help="Job file, or directory with *.toml, *.kron, *.crontab and cron.d at any depth. Repeatable.",
 )
 FORMAT: CommandDecorator = click.option(
     "--format",
     "form",
-    type=click.Choice([form.value for form in FileFormat]),
-    help="What a single file is, whatever its name says.",
+    type=WordType([form.value for form in FileFormat]),
+    help="Format of a single file. [default: by its name]",
 )
 
-ALLOW_EMPTY: CommandDecorator = click.option("--allow-empty", is_flag=True, help="Files without any job are no error.")
+ALLOW_EMPTY: CommandDecorator = click.option("--allow-empty", is_flag=True, help="Accept files without jobs.")
 
 
 @click.command()
@@ -37,22 +37,16 @@ ALLOW_EMPTY: CommandDecorator = click.option("--allow-empty", is_flag=True, help
 @FORMAT
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array of findings.")
-@click.option("--elsewhere", is_flag=True, help="The jobs run on another host: users missing here are warnings.")
-@click.option("--no-permissions", is_flag=True, help="Do not ask who may write the files.")
+@click.option("--elsewhere", is_flag=True, help="Check for another host: users missing here are warnings, not errors.")
+@click.option("--no-permissions", is_flag=True, help="Skip the check of who may write the files.")
 @ALLOW_EMPTY
 def check(
-    configs: tuple[str, ...],
-    form: str | None,
-    *,
-    strict: bool,
-    as_json: bool,
-    elsewhere: bool,
-    no_permissions: bool,
+    configs: tuple[str, ...], form: str | None, *, strict: bool, as_json: bool, elsewhere: bool, no_permissions: bool,
     allow_empty: bool,
-) -> None:
-    """Check job files as this host would read them, and run nothing.
+) -> None:  # fmt: skip
+    """Check job files as krond on this host reads them.
 
-    Exit 0 no error, 1 errors found or no jobs, 2 wrong usage or a file that cannot be read.
+    Exit codes: 0 no error, 1 errors or no jobs found, 2 wrong usage or an unreadable file.
     """
     loaded = load_jobs(configs, form=read_form(configs, form), permissions=not no_permissions)
     jobs, linter = loaded.job_set.jobs, Linter(system_now())
@@ -69,7 +63,7 @@ def check(
 
 
 def read_form(files: tuple[str, ...], form: str | None) -> FileFormat | None:
-    """Return the form that was asked for; it can hold for one file only."""
+    """Return the value of --format, which is for a single file."""
     if form is None:
         return None
     if len(files) != 1 or is_directory(files[0]):

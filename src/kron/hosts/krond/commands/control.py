@@ -20,10 +20,10 @@ from kron.instant import parse_instant
 
 STATE: CommandDecorator = click.option(
     "--state",
-    type=NonEmptyPath(path_type=Path, readable=False),  # who may not is told by whoever needs it
-    help="The state directory of krond. [default: $KROND_STATE, or krond's]",
+    type=NonEmptyPath(path_type=Path, readable=False),  # the command that reads it reports what is wrong
+    help="State directory of krond. [env var: KROND_STATE; default: /var/lib/krond, of users ~/.local/state/krond]",
 )
-JSON: CommandDecorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+JSON: CommandDecorator = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 
 
 def connect(state: Path | None) -> closing[ControlClient]:
@@ -35,7 +35,10 @@ def connect(state: Path | None) -> closing[ControlClient]:
 @STATE
 @JSON
 def status(state: Path | None, *, as_json: bool) -> None:
-    """Say whether krond runs, and what it does now. Exit 1 if none runs, it is not ready yet, or it starts nothing."""
+    """Show whether krond is ready, and its active runs.
+
+    Exits with 1 if krond does not run, is not ready, or cannot record starts.
+    """
     with connect(state) as krond:
         found = krond.ask("status")
     if as_json:
@@ -84,7 +87,7 @@ def _print(text: str, *, fg: str | None = None, err: bool = False) -> None:
 @STATE
 @JSON
 def jobs(state: Path | None, *, as_json: bool) -> None:
-    """List the jobs, when each comes next, and how it ended last."""
+    """List the jobs with their next start and last result."""
     with connect(state) as krond:
         found = krond.ask("jobs")
     if as_json:
@@ -106,11 +109,11 @@ def jobs(state: Path | None, *, as_json: bool) -> None:
 
 @click.command("next")
 @click.argument("job", required=False)
-@click.option("--count", "-n", type=click.IntRange(1, MOST_NEXT), default=10, show_default=True, help="How many.")
+@click.option("--count", "-n", type=click.IntRange(1, MOST_NEXT), default=10, help="Number of starts.")
 @STATE
 @JSON
 def next_(job: str | None, *, count: int, state: Path | None, as_json: bool) -> None:
-    """Show what comes, of one JOB or of all together, in the order of chosen times."""
+    """List the next starts of one JOB or of all jobs."""
     with connect(state) as krond:
         found = krond.ask("next", job=job, count=count)
     if as_json:
@@ -138,10 +141,10 @@ def _local(text: str | None, zone: str) -> str:
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="JOB...")
-@click.option("--until", metavar="T", help="A moment, or a duration from now.")
+@click.option("--until", metavar="T", help="Resume at this time, or after this duration. [default: never]")
 @STATE
 def suspend(names: Sequence[str], *, until: str | None, state: Path | None) -> None:
-    """Hold jobs, also over restarts: nothing of them is handled until they are resumed."""
+    """Suspend jobs until they are resumed, also across restarts."""
     with connect(state) as krond:
         found = krond.ask("suspend", jobs=list(names), until=until)
     tail = f" until {found['until']}" if found["until"] else ""
@@ -153,7 +156,10 @@ def suspend(names: Sequence[str], *, until: str | None, state: Path | None) -> N
 @click.argument("names", nargs=-1, required=True, metavar="JOB...")
 @STATE
 def resume(names: Sequence[str], *, state: Path | None) -> None:
-    """Let jobs go on; what came meanwhile is judged by its deadline."""
+    """Resume suspended jobs.
+
+    A period that came due meanwhile starts if its deadline is not over, else it is recorded as missed.
+    """
     with connect(state) as krond:
         found = krond.ask("resume", jobs=list(names))
     for identity in found["identities"]:
@@ -162,10 +168,10 @@ def resume(names: Sequence[str], *, state: Path | None) -> None:
 
 @click.command()
 @click.argument("job")
-@click.option("--wait", is_flag=True, help="Wait for the end; exit 0 if it succeeded, else 1.")
+@click.option("--wait", is_flag=True, help="Wait for the end of the run; exit 0 if it succeeded, else 1.")
 @STATE
 def trigger(job: str, *, wait: bool, state: Path | None) -> None:
-    """Run a JOB now, outside its periods, and print the name of the run."""
+    """Run a JOB now, outside its periods, and print the run's id."""
     with connect(state) as krond:
         run_id = krond.ask("trigger", job=job)
         _print(run_id)
@@ -178,7 +184,10 @@ def trigger(job: str, *, wait: bool, state: Path | None) -> None:
 @STATE
 @JSON
 def reload(state: Path | None, *, as_json: bool) -> None:
-    """Read the job files again, as SIGHUP does. Exit 1 if a file has errors: its jobs stay as they are."""
+    """Reload the job files, as SIGHUP does.
+
+    Exits with 1 if a file has errors; the jobs of that file stay as they are.
+    """
     with connect(state) as krond:
         found = krond.ask("reload")
     ok, findings = found.pop("ok"), found.pop("findings", [])
@@ -202,9 +211,9 @@ def _print_changes(found: dict[str, Any]) -> None:
 
 
 @click.command()
-@click.option("--now", is_flag=True, help="End what runs at once.")
+@click.option("--now", is_flag=True, help="Terminate active runs instead of waiting for them.")
 @STATE
 def stop(*, now: bool, state: Path | None) -> None:
-    """Stop krond when no job runs, and return when its process is gone."""
+    """Drain krond and wait until its process has ended."""
     with connect(state) as krond:
         krond.stop(now=now)

@@ -1,4 +1,4 @@
-"""krond history | logs | ledger: what the state directory tells, also while no krond runs."""
+"""krond history | logs | ledger: commands that read the state directory, also while krond is stopped."""
 
 import sys
 import time
@@ -16,6 +16,8 @@ from kron.adapters.sqlite.job_check import check_ledger
 from kron.adapters.sqlite.job_history import SqliteJobHistory, copy_ledger
 from kron.adapters.system_time import system_now
 from kron.console.output import exit_with_findings, print_json, print_table
+from kron.console.parameters import WordType, naming
+from kron.console.program import DeferredGroup
 from kron.cron.wall_time import format_local, is_duration, read_moment
 from kron.cron.zone import UTC_ZONE, Zone
 from kron.decision.seed import period_id
@@ -23,7 +25,6 @@ from kron.engine.ledger import HistoryQuery, HistoryReader
 from kron.errors import (
     ControlError,
     InvalidDefinitionError,
-    InvalidInstantError,
     NoRunError,
     StateDirectoryError,
     UnknownJobError,
@@ -41,7 +42,7 @@ from kron.rules.job_record import ResultCode, RunKind, find_identity
 from kron.rules.job_spec import parse_timing
 from kron.rules.verdict import Outcome
 
-_LOST = "krond: neither it nor this run is there any more; what became of the run is told after the next start"
+_LOST = "krond: neither krond nor this run is running; the next start of krond records how the run ended"
 _PAUSE = 0.2  # seconds between two looks at a run's output
 
 
@@ -52,7 +53,7 @@ def open_state(state: Path | None) -> StateDirectory:
         place.ledger.stat()
     except PermissionError as error:
         raise StateDirectoryError(path=str(place.path), reason="can only be read by its owner and root") from error
-    except OSError:  # whoever needs it says what is missing
+    except OSError:  # the command that reads it reports what is missing
         pass
     return place
 
@@ -65,7 +66,7 @@ def open_history(place: StateDirectory) -> HistoryReader:
 def find_job(place: StateDirectory, history: HistoryReader, job: str) -> str:
     """Return the identity of a job by its name or its identity; those that are defined go before those that were.
 
-    For a job that is not known, a krond that runs is asked for the errors of files that it could not read.
+    For an unknown job, the error repeats what a running krond says of files that it could not read.
     """
     records = history.jobs()
     declared = [(record.name, record.identity) for record in records if record.is_declared]
@@ -98,33 +99,33 @@ def job_zone(history: HistoryReader, identity: str | None) -> Zone:
         return UTC_ZONE
 
 
-def _moment(text: str | None, zone: Zone) -> Instant | None:
+def _moment(option: str, text: str | None, zone: Zone) -> Instant | None:
     """Return a moment; a duration is that long ago."""
     if text is None:
         return None
-    if is_duration(text):
+    if is_duration(text) and option != "--at":
         return system_now() - parse_long_duration("duration", text)
-    try:
+    with naming(option, ", or as a duration: 90m, 2h, 7d" if option != "--at" else ""):
         return read_moment(text, zone, system_now())
-    except InvalidInstantError as error:
-        raise InvalidInstantError(text=text, has_zone=True, may_last=True) from error
 
 
 @click.command()
 @click.argument("job", required=False)
-@click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="The newest N rows.")
-@click.option("--since", metavar="T", help="From this moment on, or so long ago: 90m, 7d.")
-@click.option("--until", metavar="T", help="Before this moment, or so long ago.")
-@click.option("--at", metavar="T", help="What has this moment in its minute or its window.")
-@click.option("--outcome", type=click.Choice([outcome.value for outcome in Outcome]), help="Only these.")
-@click.option("--executions", is_flag=True, help="One row for all attempts of an execution.")
+@click.option("--limit", type=click.IntRange(1), default=100, help="Show only the newest rows.")
+@click.option(
+    "--since", metavar="T", help="Start at this time, or this long ago: 90m, 7d. [default: the oldest record]"
+)
+@click.option("--until", metavar="T", help="End before this time, or this long ago. [default: now]")
+@click.option("--at", metavar="T", help="Show only periods whose minute or window contains T.")
+@click.option("--outcome", type=WordType([outcome.value for outcome in Outcome]), help="Show only this outcome.")
+@click.option("--executions", is_flag=True, help="Show one row for all attempts of an execution.")
 @STATE
 @JSON
 def history(
     job: str | None, *, limit: int, since: str | None, until: str | None, at: str | None, outcome: str | None,
     executions: bool, state: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Show what became of the periods and runs of a JOB, or of all jobs, the oldest first."""
+    """Show outcomes and runs of one JOB or of all jobs, oldest first."""
     if at is not None and (since is not None or until is not None):
         raise click.UsageError("give either --at or --since and --until")
     place = open_state(state)
@@ -132,7 +133,7 @@ def history(
     identity = None if job is None else find_job(place, ledger, job)
     zone = job_zone(ledger, identity)
     kind = None if outcome is None else Outcome(outcome)
-    times = _moment(since, zone), _moment(until, zone), None if at is None else read_moment(at, zone, system_now())
+    times = _moment("--since", since, zone), _moment("--until", until, zone), _moment("--at", at, zone)
     rows = ledger.rows(HistoryQuery(identity, *times, outcome=kind, limit=limit, executions=executions))
     if as_json:
         print_json([row.to_dict() for row in rows])
@@ -162,22 +163,22 @@ def _line(row: RunRow, zone: Zone) -> tuple[str, ...]:
 
 @click.command()
 @click.argument("run", metavar="RUN|JOB")
-@click.option("--stream", type=click.Choice(["stdout", "stderr"]), help="One of the two alone.")
-@click.option("--timestamps", is_flag=True, help="Time and stream before each line.")
-@click.option("--follow", is_flag=True, help="Go on until the run has ended.")
-@click.option("--raw", is_flag=True, help="Print control characters as they are, also on a terminal.")
+@click.option("--stream", type=WordType(["stdout", "stderr"]), help="Print only this stream. [default: both]")
+@click.option("--timestamps", is_flag=True, help="Print time and stream before each line.")
+@click.option("--follow", is_flag=True, help="Print new output until the run has ended.")
+@click.option("--raw", is_flag=True, help="Do not escape control characters on a terminal.")
 @STATE
 @JSON
 def logs(
     run: str, *, stream: Literal["stdout", "stderr"] | None, timestamps: bool, follow: bool, raw: bool,
     state: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Print the captured output of a RUN, or of the newest run of a JOB.
+    """Print the output of a RUN, or of the newest run of a JOB.
 
-    The output is unchanged in a pipe or a file. On a terminal, control characters are escaped.
+    Output to a pipe or a file is unchanged. On a terminal, control characters are escaped.
     """
     if follow and as_json:
-        raise click.UsageError("give either --follow or --json: one object tells of a run as it is now")
+        raise click.UsageError("give either --follow or --json: --json prints the output of this moment")
     place = open_state(state)
     run_id = _run_id(place, run)
     try:
@@ -241,7 +242,7 @@ def _run_id(place: StateDirectory, run: str) -> str:
         except UnknownJobError as error:
             if error.details["identities"] or error.details["errors"]:
                 raise
-            raise UnknownRunError(run=run) from error
+            raise UnknownRunError(run=run, near=error.near) from error
         row = next(iter(history.rows(query)), None)
     if row is None or row.run_id is None:
         raise NoRunError(job=run)
@@ -274,23 +275,32 @@ class _Printer:
         sys.stdout.flush()
 
 
-@click.group()
+_COMMANDS = {
+    "check": ("Files", "kron.hosts.krond.commands.history:check_", "krond ledger check"),
+    "backup": ("Files", "kron.hosts.krond.commands.history:backup", "krond ledger backup copy.db"),
+}
+
+
+@click.group(cls=DeferredGroup, table=_COMMANDS)
 def ledger() -> None:
-    """Look after the ledger."""
+    """Check or back up the ledger."""
 
 
-@ledger.command("check")
+@click.command("check")
 @STATE
 @JSON
 def check_(*, state: Path | None, as_json: bool) -> None:
-    """Check the ledger, also while krond runs. Exit 1 if something is wrong with it."""
+    """Check the ledger for damage, also while krond runs.
+
+    Exits with 1 if it is damaged or contradicts itself.
+    """
     findings = check_ledger(open_state(state).ledger)
     if not findings and not as_json:
         click.echo("the ledger is sound")
     exit_with_findings(findings, as_json=as_json)
 
 
-@ledger.command()
+@click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @STATE
 def backup(file: Path, *, state: Path | None) -> None:

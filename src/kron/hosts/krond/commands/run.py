@@ -1,4 +1,4 @@
-"""krond run: the daemon in the foreground, until it is asked to stop and all runs have ended."""
+"""krond run: the daemon in the foreground, until it has drained after a signal or krond stop."""
 
 import asyncio
 import signal
@@ -16,7 +16,7 @@ from kron.adapters.process.procfs import boot_id, since_boot
 from kron.adapters.sinks import JsonLinesSink, TextSink
 from kron.adapters.system_time import system_now
 from kron.console.output import exit_with_findings, print_findings
-from kron.console.parameters import NonEmptyPath
+from kron.console.parameters import NonEmptyPath, WordType
 from kron.engine.emitter import Emitter
 from kron.engine.ledger import HistoryReader
 from kron.engine.ports import RunObserver, Sink
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from kron.hosts.krond.page import KrondPage
 
 
-_PARTING = 1.0  # seconds that whoever reads the events has for the last of them
+_PARTING = 1.0  # seconds that the reader of the events has for the last of them
 _TURN = 0.0005  # seconds that a thread may keep others from running: a reload must not hold up a start
 
 
@@ -68,28 +68,27 @@ class RunOptions:
 @click.command()
 @CONFIG
 @FORMAT
-@click.option("--state", type=NonEmptyPath(path_type=Path), help="The state directory, made if it is missing.")
 @click.option(
-    "--listen", metavar="HOST:PORT|unix:PATH|off", help="Where to show what happens, instead of what the files say."
+    "--state",
+    type=NonEmptyPath(path_type=Path),
+    help="State directory, created if missing. [default: `state` of [krond], else $KROND_STATE]",
 )
-@click.option("--watch", is_flag=True, help="Reload when a job file changes, as `[krond] watch = true` does.")
-@click.option("--log", type=click.Choice(["json", "text"]), help="Form of the events. [default: text on a terminal]")
+@click.option(
+    "--listen", metavar="HOST:PORT|unix:PATH|off", help="Address of web UI and metrics. [default: `listen` of [krond]]"
+)
+@click.option("--watch", is_flag=True, help="Reload when a job file changes. [default: `watch` of [krond]]")
+@click.option("--log", type=WordType(["json", "text"]), help="Log format. [default: text on a terminal, else json]")
 def run(
-    configs: tuple[str, ...],
-    form: str | None,
-    *,
-    state: Path | None,
-    listen: str | None,
-    watch: bool,
-    log: str | None,
-) -> None:
-    """Run the jobs of these files until SIGTERM, which waits for what runs; a second one ends it. SIGHUP reloads.
+    configs: tuple[str, ...], form: str | None, *, state: Path | None, listen: str | None, watch: bool, log: str | None,
+) -> None:  # fmt: skip
+    """Run the jobs of these files until SIGTERM.
 
-    Files with errors are left out, and shown by `krond status`.
+    SIGTERM drains: no job starts, and krond ends when all runs have ended. A second SIGTERM terminates them. SIGHUP
+    reloads the files. Files with errors are left out; `krond status` lists them.
 
-    Exit 0 ended as asked, 1 it could not start or go on, 2 wrong usage or a [krond] table that cannot be read.
+    Exit codes: 0 stopped by a signal or `krond stop`, 1 krond failed, 2 wrong usage or an invalid [krond] table.
     """
-    address = None if listen is None else parse_listen("listen", listen)
+    address = None if listen is None else parse_listen("--listen", listen)
     options = RunOptions(configs, read_form(configs, form), state, address, watch)
     sys.setswitchinterval(_TURN)
     as_text = log == "text" or (log is None and sys.stderr.isatty())
@@ -114,13 +113,13 @@ def run(
 
 
 def _read(options: RunOptions) -> tuple[Snapshot, ReadResult]:
-    """Return what stands in the files. Nobody but who asks may keep it: after a reload it is not needed any more."""
+    """Return what is in the files. Only the caller may keep it: after a reload it must be freed."""
     before = take_snapshot(options.configs, options.form)  # a change while they are read is a change
     return before, read_files(ReadRequest(options.configs, options.form))
 
 
 def _tell_or_exit(found: ReadResult, sink: Sink | None) -> None:
-    """Tell what is wrong with the files; what is only a warning goes to the sink, if that is who listens."""
+    """Print the findings about the files; warnings become events if there is a sink."""
     if not found.is_usable:
         exit_with_findings(found.findings, unusable=True)
     if sink is None:
@@ -215,7 +214,7 @@ async def _serve(
     hangups = Hangups(on_change)
     loop.add_signal_handler(signal.SIGHUP, hangups)
     try:
-        async with reloading:  # whoever asks for that meanwhile waits until there is something to reload
+        async with reloading:  # a reload waits until the first files are loaded
             signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_SIGNALS)
             with state.reporting_errors():
                 await control.open()
@@ -238,7 +237,7 @@ async def _serve(
 
 
 def _last(history: HistoryReader) -> dict[str, LastResult]:
-    """Return how each job ended in earlier lives; of a ledger that cannot be read, whoever opens it says why."""
+    """Return the last result of each job; nothing from an unreadable ledger, which is reported when it is opened."""
     try:
         return dict(history.last_results())
     except LedgerUnusableError:

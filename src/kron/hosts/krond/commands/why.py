@@ -8,6 +8,7 @@ import click
 from kron.adapters.system_time import system_now
 from kron.console.decision_text import print_decision, print_expression, print_facts, print_period
 from kron.console.output import print_json
+from kron.console.parameters import naming
 from kron.cron.wall_time import format_utc_and_local, read_moment
 from kron.decision.seed import period_id
 from kron.errors import ControlError, escape_unprintable
@@ -21,7 +22,7 @@ from kron.rules.periods import PeriodQueue
 from kron.why.decision_steps import decision_steps, period_facts, policy_text
 from kron.why.explanation import ExplainedPeriod, Explanation, how_it_ended, sentence, to_dict
 
-_AT = "RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] (today) in the job's zone."
+_AT = "Time: RFC 3339, or YYYY-MM-DD HH:MM or HH:MM in the job's zone."
 
 
 @click.command()
@@ -30,7 +31,10 @@ _AT = "RFC 3339, or YYYY-MM-DD HH:MM[:SS] or HH:MM[:SS] (today) in the job's zon
 @STATE
 @JSON
 def why(job: str, *, at: str, state: Path | None, as_json: bool) -> None:
-    """Say why a JOB did, or did not, run at T: exit 0 if something ran then, 1 if nothing did."""
+    """Explain why a JOB ran, or did not run, at a time.
+
+    Exits with 0 if a run started for that time, else with 1.
+    """
     answer = _asked(open_state(state), job, at)
     if as_json:
         print_json(to_dict(answer))
@@ -47,11 +51,14 @@ def why(job: str, *, at: str, state: Path | None, as_json: bool) -> None:
 @STATE
 @JSON
 def explain(job: str, *, at: str | None, state: Path | None, as_json: bool) -> None:
-    """Explain how the second of a period of a JOB was or will be chosen, by the definition that held."""
+    """Show step by step how a second of a JOB is chosen.
+
+    Uses the definition that was in force for the period.
+    """
     place = open_state(state)
     episode = _next(place, job) if at is None else next(iter(_asked(place, job, at).periods), None)
     if episode is None:
-        raise ControlError(reason=f"no period of {job} has to do with {at}; `krond why` names the nearest")
+        raise ControlError(reason=f"no period of {job} belongs to {at}; `krond why` names the nearest")
     decision = episode.decision
     if as_json:
         print_json([decision_steps(decision)])
@@ -65,17 +72,18 @@ def explain(job: str, *, at: str | None, state: Path | None, as_json: bool) -> N
 def _asked(place: StateDirectory, job: str, at: str) -> Explanation:
     history = open_history(place)
     identity = find_job(place, history, job)
-    moment = read_moment(at, job_zone(history, identity), system_now())
+    with naming("--at"):
+        moment = read_moment(at, job_zone(history, identity), system_now())
     return Explanation(history.evidence(identity, moment, system_now()))
 
 
 def _next(place: StateDirectory, job: str) -> ExplainedPeriod:
-    """Return the period of a job that comes next."""
+    """Return the next period of a job."""
     history = open_history(place)
     identity, now = find_job(place, history, job), system_now()
     record = history.job(identity)
     if record is None or not record.is_declared:
-        raise ControlError(reason=f"{job} is not defined any more; ask for a period with --at")
+        raise ControlError(reason=f"{job} is no longer defined; give the time of a period with --at")
     timing, _ = parse_definition(identity, history.definition(record.definition_key) or "")
     if timing is None:
         raise ControlError(reason=f"{job} has no periods: it runs when the machine is started")
