@@ -46,7 +46,8 @@ LEAVES = {path: command for path, command in EVERY.items() if path not in GROUPS
 
 def help_of(path: str) -> str:
     program, *words = path.split()
-    result = CliRunner().invoke(PROGRAMS[program], [*words, "--help"], prog_name=program, env={"COLUMNS": "80"})
+    width = 78  # of a real terminal with 80 columns click leaves two free
+    result = CliRunner().invoke(PROGRAMS[program], [*words, "--help"], prog_name=program, terminal_width=width)
     assert result.exit_code == 0
     return result.stdout
 

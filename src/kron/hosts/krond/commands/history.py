@@ -125,7 +125,7 @@ def history(
     job: str | None, *, limit: int, since: str | None, until: str | None, at: str | None, outcome: str | None,
     executions: bool, state: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Show outcomes and runs of one JOB or of all jobs, oldest first."""
+    """Show outcomes and runs of one JOB or of all jobs."""
     if at is not None and (since is not None or until is not None):
         raise click.UsageError("give either --at or --since and --until")
     place = open_state(state)
