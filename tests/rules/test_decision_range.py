@@ -10,7 +10,7 @@ from kron.decision.decide import decide
 from kron.decision.timing import Timing
 from kron.engine.jobs.step import closed_by
 from kron.errors import InvalidDecisionError
-from kron.rules.decision_range import DecisionRange
+from kron.rules.events import DecisionRange
 from kron.rules.job_record import JobRecord
 from kron.rules.outage import Outage, recover
 from kron.rules.periods import HandledPeriods

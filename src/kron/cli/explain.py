@@ -10,7 +10,7 @@ import click
 
 from kron.cli.next import occurrences
 from kron.cli.options import DIALECT, FROM, IDENTITY, JSON, LINE, count_option, note_identity, read_job, read_since
-from kron.console.decision_text import print_decision, print_expression, print_heading, print_period
+from kron.console.drawing import print_decision, print_expression, print_heading, print_period
 from kron.console.output import pluralize
 from kron.cron.description import describe as describe_expression
 from kron.cron.zone import tzdata_release
@@ -19,7 +19,7 @@ from kron.decision.decision import Decision
 from kron.errors import InvalidDecisionError, KronError, escape_unprintable
 from kron.instant import ZERO, format_duration, format_instant
 from kron.jobfile.job import Job
-from kron.rules.decision_range import FIELD, DecisionRange
+from kron.rules.events import FIELD, DecisionRange
 from kron.rules.policy import Policy
 from kron.why.decision_steps import decision_steps
 

@@ -26,7 +26,7 @@ from kron.cli.k8s.queries import (
 from kron.cli.load_workers import count_load
 from kron.cli.next import PreviewOptions, print_periods
 from kron.cli.options import FROM, JSON, count_option, read_span
-from kron.console.decision_text import print_decision, print_expression, print_period
+from kron.console.drawing import print_decision, print_expression, print_period
 from kron.console.output import print_findings, print_json
 from kron.console.parameters import NAMESPACE_TYPE, naming
 from kron.cron.wall_time import read_moment

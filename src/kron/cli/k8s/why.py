@@ -7,7 +7,7 @@ import click
 
 from kron.adapters.system_time import system_now
 from kron.cli.k8s.queries import NAME, ClusterOptions, ClusterQueries, KronJobName, cluster_options, query_cluster
-from kron.console.decision_text import print_facts
+from kron.console.drawing import print_facts
 from kron.console.parameters import naming
 from kron.cron.wall_time import format_utc_and_local, read_moment
 from kron.cron.zone import UTC_ZONE

@@ -14,7 +14,7 @@ from kron.engine.ports import Refusal, RunObserver, Sink
 from kron.engine.runs import JobRun
 from kron.errors.base import describe_exception
 from kron.instant import SECOND, Instant, format_instant
-from kron.rules.decision_range import FIELD, DecisionRange
+from kron.rules.events import FIELD, DecisionRange
 from kron.rules.history import RunRow
 from kron.rules.job_record import LastResult, PeriodRecord, ResultCode, RunEnd
 from kron.rules.job_spec import JobSpec

@@ -15,7 +15,7 @@ from kron.instant import SECOND, Instant
 from kron.kronjob.kronjob import PLURAL
 from kron.kronjob.snapshot import KronJobSnapshot
 from kron.kronjob.status import PeriodStatus
-from kron.rules.decision_range import FIELD, DecisionRange
+from kron.rules.events import FIELD, DecisionRange
 from kron.rules.job_record import PeriodRecord
 from kron.rules.job_spec import JobSpec
 from kron.rules.verdict import Outcome

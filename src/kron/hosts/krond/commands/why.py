@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from kron.adapters.system_time import system_now
-from kron.console.decision_text import print_decision, print_expression, print_facts, print_period
+from kron.console.drawing import print_decision, print_expression, print_facts, print_period
 from kron.console.output import print_json
 from kron.console.parameters import naming
 from kron.cron.wall_time import format_utc_and_local, read_moment
