@@ -11,6 +11,7 @@ from time import sleep
 import pytest
 
 from tests.adapters.process.recorded_runner import needs_root
+from tests.attacks.test_output import until
 from tests.hosts.krond.krond_process import NEVER, Krond
 
 pytestmark = pytest.mark.slow
@@ -115,8 +116,10 @@ def test_a_krond_whose_lock_was_removed_and_taken_by_another_ends(kronds: list[K
     assert first.end() == 1
     assert second.json("status")["pid"] == second.process.pid
     assert second.ask("trigger", "quick", "--wait").returncode == 0
+    until(lambda: all(row["result"] is not None for row in second.json("history") if row["run_id"] is not None))
     runs = {row["run_id"]: row["result"] for row in second.json("history") if row["run_id"] is not None}
-    assert runs.pop(run_id) is not None
+    assert run_id in runs
+    del runs[run_id]
     assert set(runs.values()) == {"succeeded"}
 
 
