@@ -7,7 +7,6 @@ import pytest
 from tests.docs.walkthrough import Command, File, Walkthrough, masked, steps
 
 DOCS = Path(__file__).parents[2] / "docs"
-WAITING = {"first-job"}  # for a job of every minute
 WITHOUT_COMMANDS = {"container"}  # its commands need podman
 
 
@@ -24,23 +23,16 @@ def walk(page: Path, folder: Path) -> None:
         walkthrough.close()
 
 
-QUICK = [page for page in pages("tutorials", "how-to") if page.stem not in WAITING | WITHOUT_COMMANDS]
+PAGES = [page for page in pages("tutorials", "how-to") if page.stem not in WITHOUT_COMMANDS]
 
 
-@pytest.mark.parametrize("page", QUICK, ids=lambda page: page.stem)
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_works_as_it_is_written(page: Path, tmp_path: Path) -> None:
     walk(page, tmp_path)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "page", [page for page in pages("tutorials") if page.stem in WAITING], ids=lambda page: page.stem
-)
-def test_a_page_that_waits_for_a_minute_works_as_it_is_written(page: Path, tmp_path: Path) -> None:
-    walk(page, tmp_path)
-
-
-@pytest.mark.parametrize("page", [*QUICK, DOCS / "tutorials" / "first-job.md"], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_has_files_and_commands_to_carry_out(page: Path) -> None:
     found = list(steps(page.read_text("utf-8")))
 

@@ -368,7 +368,7 @@ def test_a_change_that_is_not_recorded_changes_nothing(name: str, data: st.DataO
 
 
 @pytest.mark.parametrize("name", CHANGES)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_a_change_that_is_recorded_in_the_end_does_what_it_would_have_done_at_once(
     name: str, data: st.DataObject

@@ -171,7 +171,7 @@ def test_a_list_that_is_not_recorded_changes_nothing(story: Story) -> None:
     asyncio.run(failed(story))
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(STORIES)
 def test_a_list_that_is_recorded_in_the_end_does_what_it_would_have_done_at_once(story: Story) -> None:
     assume(asyncio.run(failed(story)))  # else there is nothing that could fail
