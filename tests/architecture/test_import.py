@@ -82,6 +82,13 @@ def test_a_command_loads_neither_the_engine_nor_the_theory_to_answer(words: list
     assert not loaded & {"asyncio", "sqlite3", "kron.engine.loop", "kron.theory"}
 
 
+@pytest.mark.parametrize("module", ["kron.cli.commands", "kron.hosts.krond.commands.group"])
+def test_a_list_of_commands_does_not_load_the_commands(module: str) -> None:
+    loaded = modules_loaded_by(f"import {module}")
+
+    assert not {name for name in loaded if name.startswith(("kron.cron", "kron.jobfile", "kron.kronjob", "kron.rules"))}
+
+
 @pytest.mark.parametrize(
     "module",
     [

@@ -12,8 +12,8 @@ from kron.cli.job_selection import AT_PATH, FILES, SINCE, UNTIL, find_identities
 from kron.cli.load_workers import count_load
 from kron.console.drawing import heat_rows
 from kron.console.output import pluralize, print_json, print_table
-from kron.console.parameters import NonEmptyPath, WordType
-from kron.console.program import file_errors
+from kron.console.parameters import NonEmptyPath
+from kron.console.program import WordType, file_errors
 from kron.errors import KronError, display_text
 from kron.forecast.feed import FORMATS, feed as write_feed
 from kron.forecast.forecast import Forecast, build_forecast, days_by_hours, hours_by_minutes

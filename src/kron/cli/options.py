@@ -7,7 +7,8 @@ from typing import Literal, cast
 import click
 
 from kron.adapters.system_time import system_now
-from kron.console.parameters import CommandDecorator, WordType, naming
+from kron.console.parameters import CommandDecorator, naming
+from kron.console.program import WordType
 from kron.cron.wall_time import read_moment
 from kron.cron.zone import Zone
 from kron.decision.definition import require_identity

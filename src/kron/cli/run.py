@@ -16,8 +16,7 @@ import click
 from kron.adapters.sinks import JsonLinesSink, LoggingSink
 from kron.adapters.system_time import system_now, system_timezone
 from kron.cli.options import read_span
-from kron.console.parameters import WordType
-from kron.console.program import file_errors
+from kron.console.program import WordType, file_errors
 from kron.engine.ports import SchedulerObserver, Sink
 from kron.errors.base import describe_exception
 from kron.hosts.library.scheduler import Scheduler, observe, resolve_contract

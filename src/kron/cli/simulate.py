@@ -10,7 +10,7 @@ from kron.cli.options import FROM, Dialects, read_since
 from kron.cli.run import load_registrations
 from kron.cli.verify import print_report
 from kron.console.output import pluralize, progress
-from kron.console.parameters import WordType
+from kron.console.program import WordType
 from kron.cron.zone import load_zone
 from kron.errors import display_text
 from kron.instant import SECOND, format_instant

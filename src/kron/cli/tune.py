@@ -17,8 +17,7 @@ from kron.cli.host_files import HostFiles, HostSelection, end_without_jobs, host
 from kron.cli.job_selection import AT_PATH, FILES, SINCE, parse_span, zone_of
 from kron.cli.load_workers import count_load
 from kron.console.output import pluralize, print_json, print_table, progress
-from kron.console.parameters import WordType
-from kron.console.program import file_errors
+from kron.console.program import WordType, file_errors
 from kron.errors import InvalidDefinitionError, display_text
 from kron.forecast.load import PEAKS, StartCounts
 from kron.forecast.runs import ForecastJob, TimeSpan

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from kron.errors import InvalidDefinitionError, InvalidDurationError, InvalidInstantError, display_text
-from kron.errors.diagnostics import unknown_value
+from kron.errors import InvalidDefinitionError, InvalidDurationError, InvalidInstantError
 from kron.instant import parse_duration
 from kron.jobfile.settings import parse_listen
 from kron.kronjob.kronjob import LONGEST_NAME, LONGEST_NAMESPACE, is_dns_label, is_dns_subdomain
@@ -34,16 +33,6 @@ class NonEmptyPath(click.Path):
         if not (self.exists or self.readable or self.writable):  # nothing is asked of it: its disk may not answer
             return self.coerce_path_result(value)
         return super().convert(value, param, ctx)
-
-
-class WordType(click.Choice):  # type: ignore[type-arg] # older versions of click have none
-    """One of a few words. The error for any other names the nearest one."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value in self.choices:
-            return super().convert(value, param, ctx)
-        error = unknown_value("word", value, self.choices)
-        return self.fail(f"{error.reason}, found {display_text(str(value))!r}; {error.fix}", param, ctx)
 
 
 class DnsName(click.ParamType):  # type: ignore[type-arg] # older versions of click have none

@@ -14,7 +14,6 @@ from typing import Any
 import click
 from click.shell_completion import get_completion_class
 
-from kron.console.parameters import WordType
 from kron.errors import (
     ControlError,
     CronCalculationError,
@@ -27,7 +26,7 @@ from kron.errors import (
     display_text,
 )
 from kron.errors.base import nearest, safe_text
-from kron.errors.diagnostics import diagnostic_of
+from kron.errors.diagnostics import diagnostic_of, unknown_value
 
 _INTERRUPTED = 128 + signal.SIGINT
 
@@ -126,6 +125,16 @@ def configure_colour(context: click.Context) -> None:
     """Print without colours where they are not wanted."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         context.color = False
+
+
+class WordType(click.Choice):  # type: ignore[type-arg] # older versions of click have none
+    """One of a few words. The error for any other names the nearest one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value in self.choices:
+            return super().convert(value, param, ctx)
+        error = unknown_value("word", value, self.choices)
+        return self.fail(f"{error.reason}, found {display_text(str(value))!r}; {error.fix}", param, ctx)
 
 
 def run_program(group: click.Group, program: str) -> None:

@@ -5,7 +5,8 @@ import click
 from kron.adapters.files.job_files import is_directory, load_jobs, sort_findings
 from kron.adapters.system_time import system_now
 from kron.console.output import exit_with_findings
-from kron.console.parameters import CommandDecorator, NonEmptyPath, WordType
+from kron.console.parameters import CommandDecorator, NonEmptyPath
+from kron.console.program import WordType
 from kron.engine.gc_pause import gc_paused
 from kron.errors.diagnostics import as_errors
 from kron.hosts.krond.host_checks import check_host

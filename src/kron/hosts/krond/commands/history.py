@@ -16,8 +16,8 @@ from kron.adapters.sqlite.job_check import check_ledger
 from kron.adapters.sqlite.job_history import SqliteJobHistory, copy_ledger
 from kron.adapters.system_time import system_now
 from kron.console.output import exit_with_findings, print_json, print_table
-from kron.console.parameters import WordType, naming
-from kron.console.program import DeferredGroup
+from kron.console.parameters import naming
+from kron.console.program import DeferredGroup, WordType
 from kron.cron.wall_time import format_local, is_duration, read_moment
 from kron.cron.zone import UTC_ZONE, Zone
 from kron.decision.seed import period_id

@@ -16,7 +16,8 @@ from kron.adapters.process.procfs import boot_id, since_boot
 from kron.adapters.sinks import JsonLinesSink, TextSink
 from kron.adapters.system_time import system_now
 from kron.console.output import exit_with_findings, print_findings
-from kron.console.parameters import NonEmptyPath, WordType
+from kron.console.parameters import NonEmptyPath
+from kron.console.program import WordType
 from kron.engine.emitter import Emitter
 from kron.engine.ledger import HistoryReader
 from kron.engine.ports import RunObserver, Sink
