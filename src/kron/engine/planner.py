@@ -1,5 +1,6 @@
 """Planner, Step, Change: what the engine asks of a planner. The docstrings are the specification."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Generic, Protocol, TypeVar
@@ -16,16 +17,16 @@ Stored = TypeVar("Stored", contravariant=True)  # what it remembers
 Result = TypeVar("Result", covariant=True)
 
 
-class Change(Generic[Batch, Result, AnyRun]):
+class Change(ABC, Generic[Batch, Result, AnyRun]):
     """A change of what is declared. Nothing is changed by it yet. One that starts and stops nothing inherits that."""
 
     batch: Batch  # what to remember first; nothing needs to be written if it is empty
     starts: Sequence[AnyRun] = ()  # the runs that start once it is committed
     stops: Sequence[tuple[AnyRun, ResultCode]] = ()  # the runs that are asked to end then, and why
 
+    @abstractmethod
     def commit(self, refused: Sequence[Refusal], /) -> Result:
         """Apply the committed change; what is `refused` was not committed. Raise what prevents all of it."""
-        raise NotImplementedError
 
     def report(self, observers: Observers[AnyRun], /) -> None:
         """Report what was committed, after its runs have started."""
